@@ -1,34 +1,17 @@
-#include "attribute.hpp"
-
+#include "attribute_content.hpp"
 #include "attribute_storage.hpp"
 #include "checked.hpp"
+#include "committed_type.hpp"
 #include "dense_changes.hpp"
-#include "extent.hpp"
 #include "prepare.hpp"
+#include "shared_changes.hpp"
 #include "text.hpp"
+#include "versions.hpp"
 
 #include <h5mote/object.hpp>
 
 namespace h5mote {
 namespace {
-
-class AttributeContent final : public MessageContent {
-public:
-    AttributeMessage message;
-    Extent space;
-    FileShape shape;
-
-    void write(Writer& writer) const noexcept override {
-        Writer counter;
-        write_space(counter);
-        message.encode(writer, counter.written());
-        write_space(writer);
-        writer.bytes(message.data);
-    }
-
-private:
-    void write_space(Writer& writer) const noexcept { encode_dataspace(writer, shape, space); }
-};
 
 class AttributeInfoContent final : public MessageContent {
 public:
@@ -50,8 +33,10 @@ Status add_info(FileState& file, Address header, unsigned header_flags) noexcept
                        AttributeInfoContent(file.shape(), static_cast<std::uint8_t>((header_flags >> 2) & 3U)));
 }
 
-// Takes the next creation order of a header that tracks it. Adds the attribute info message if there is none.
-Status next_order(FileState& file, Address header, std::uint16_t& order) noexcept {
+// Takes the next creation order of a header that tracks it. Adds the attribute info message if there is none, but not
+// to a header of version 1, where libhdf5 makes none.
+// `dense`: for an attribute that appears outside of the header.
+Status next_order(FileState& file, Address header, std::uint16_t& order, bool dense) noexcept {
     order = 0;
     MessageIterator message(file, header);
     const Status status = message.next(MessageType::attribute_info);
@@ -61,6 +46,9 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
         return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::creation_order);
     }
     if (status == Status::not_found) {
+        if (message.layout().is_old()) {
+            return Status::ok;
+        }
         return add_info(file, header, flags);
     }
     H5MOTE_TRY(status);
@@ -74,7 +62,8 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::overflow, order);
     }
     if ((info.flags & kOrderTracked) != 0) {
-        return message.store(AttributeInfoMessage::kOrderOffset, order + 1U, 2, Phase::index);
+        H5MOTE_TRY(message.store(AttributeInfoMessage::kOrderOffset, order + 1U, 2, Phase::index));
+        return H5MOTE_ALL_FORMATS != 0 && dense ? number_first(file, header, *message.block()) : Status::ok;
     }
     return Status::ok;
 }
@@ -89,6 +78,10 @@ bool same_type(DatatypeView stored, DatatypeView type) noexcept {
     }
 }
 
+const VariableLengthFormat* changes_of(FileState& file) noexcept {
+    return H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 ? file.context.formats().variable_length_changes : nullptr;
+}
+
 bool same_dims(const DataspaceMessage& stored, const Extent& space) noexcept {
     bool same = true;
     for (unsigned i = 0; i < stored.rank; ++i) {
@@ -97,41 +90,14 @@ bool same_dims(const DataspaceMessage& stored, const Extent& space) noexcept {
     return same;
 }
 
-constexpr bool kHasHeap = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
-
-const VariableLengthFormat* changes_of(FileState& file) noexcept {
-    return kHasHeap ? file.context.formats().variable_length_changes : nullptr;
-}
-
-// Discards the heap objects of a value that is about to go, unless finish() hears that it stays.
-class OldValue {
-public:
-    explicit OldValue(const StoredAttribute& attribute) noexcept : file_(attribute.message.file()) {
-        if constexpr (kHasHeap) {
-            changes_ = changes_of(file_);
-        }
-        if (kHasHeap && changes_ != nullptr) {
-            before_ = changes_->discard(file_, attribute.type, attribute.parts.data.data(),
-                                        static_cast<std::size_t>(attribute.elements));
-        }
-    }
-    Status finish(Status status) noexcept {
-        if (kHasHeap && status != Status::ok && changes_ != nullptr) {
-            changes_->keep(file_, before_);
-        }
-        return status;
-    }
-
-private:
-    FileState& file_;
-    const VariableLengthFormat* changes_ = nullptr;
-    std::size_t before_ = 0;
-};
-
 // Gives an existing attribute its new value; not_found when there is none of that name.
 H5MOTE_STEP Status replace_value(FileState& file, Address header, const AttributeContent& content) noexcept {
     StoredAttribute existing(file, header);
     H5MOTE_TRY(existing.find(text_of(content.message.name)));
+    // For a committed datatype, what may replace what is known already: see write_counted().
+    if (content.any || content.has_committed_type()) {
+        return replace_message(existing.message, content);
+    }
     H5MOTE_TRY(existing.describe());
     const DatatypeView type(content.message.type);
     const bool same = same_type(existing.type, type);
@@ -140,67 +106,70 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     if (!(same || texts) || !same_rank) {
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, same || texts ? 2 : 1);
     }
-    OldValue old(existing);
     if (!same || !same_dims(existing.space, content.space)) {
-        return old.finish(replace_message(existing.message, content));
+        return replace_message(existing.message, content);
     }
     const auto data = static_cast<std::size_t>(existing.parts.data.data() - existing.message.body().data());
     std::byte* to = nullptr;
-    H5MOTE_TRY(old.finish(existing.message.change(data, to)));
+    H5MOTE_TRY(existing.message.change(data, to));
     if (!content.message.data.empty()) {
         std::memcpy(to, content.message.data.data(), content.message.data.size());
     }
     return Status::ok;
 }
 
-// Whether a value may replace the one that `stored` has, which is checked as in replace_value().
-H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& stored,
-                                     const AttributeContent& content) noexcept {
+// Whether a value may replace the one that `stored` has, which is checked as in replace_value(). `committed`: the
+// committed datatype of that one.
+H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& stored, const AttributeContent& content,
+                                     Address& committed) noexcept {
     const AttributeParts& parts = stored.parts;
-    const DatatypeView type(content.message.type);
     ConstBytes bytes;
-    if ((parts.flags & (AttributeParts::kSharedType | AttributeParts::kSharedSpace)) != 0) {
+    H5MOTE_TRY(committed_type_of(file, stored, committed));
+    if (content.any) {
+        return Status::ok;
+    }
+    if (committed != kUndefinedAddress && !content.has_committed_type()) {
         return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
+    }
+    bool same = committed == content.committed;
+    if (committed == kUndefinedAddress && same) {
+        const DatatypeView type(content.message.type);
+        DatatypeView old;
+        H5MOTE_TRY(stored.bytes.view(parts.type, parts.type_size, bytes));
+        H5MOTE_TRY(view_datatype(file.context, bytes, old));
+        same =
+            same_type(old, type) || (old.type_class() == TypeClass::string && type.type_class() == TypeClass::string);
     }
     DataspaceMessage space;
     H5MOTE_TRY(stored.bytes.view(parts.space, parts.space_size, bytes));
     H5MOTE_TRY(space.decode(file.context, file.shape(), bytes));
-    const bool same_rank = space.type == content.space.type && space.rank == content.space.rank;
-    DatatypeView old;
-    H5MOTE_TRY(stored.bytes.view(parts.type, parts.type_size, bytes));
-    H5MOTE_TRY(view_datatype(file.context, bytes, old));
-    const bool same =
-        same_type(old, type) || (old.type_class() == TypeClass::string && type.type_class() == TypeClass::string);
+    const bool same_rank =
+        content.has_committed_type() || (space.type == content.space.type && space.rank == content.space.rank);
     return same && same_rank ? Status::ok
                              : file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, same ? 2 : 1);
 }
 
+// The attribute that an object has, if any.
+struct Existing {
+    bool exists = false;
+    bool in_heap = false;
+    std::uint16_t order = 0;
+    Address committed = kUndefinedAddress;
+};
+
 // Writes the attribute to dense storage, if that is where the object has it or should have it; else `compact`.
 H5MOTE_STEP Status write_dense(FileState& file, const DenseChangesFormat& format, Address header,
-                               AttributeContent& content, bool& compact) noexcept {
+                               AttributeContent& content, const Existing& old, bool& compact) noexcept {
     const std::size_t size = content.size();
-    bool in_header = false;
     bool wants = false;
     NewAttribute attribute;
     attribute.name = content.message.name;
     attribute.data = content.message.data;
-    Status status;
-    {
-        StoredAttributeMessage old;
-        status = find_attribute(file, header, text_of(attribute.name), old);
-        in_header = status == Status::ok && old.place.kind != AttributePlace::Kind::heap;
-        compact = in_header && size <= 0xffff;
-        if (compact) {
-            return Status::ok;
-        }
-        if (status == Status::ok) {
-            H5MOTE_TRY(check_replaceable(file, old, content));
-            attribute.order = static_cast<std::uint16_t>(old.order);
-        }
-    }
-    const bool exists = status == Status::ok;
-    if (!exists && status != Status::not_found) {
-        return status;
+    attribute.order = old.order;
+    const bool exists = old.exists;
+    compact = exists && !old.in_heap && size <= 0xffff;
+    if (compact) {
+        return Status::ok;
     }
     H5MOTE_TRY(format.wants_dense(file, header, static_cast<Address>(size), wants));
     compact = !wants;
@@ -208,7 +177,7 @@ H5MOTE_STEP Status write_dense(FileState& file, const DenseChangesFormat& format
         return Status::ok;
     }
     if (!exists) {
-        H5MOTE_TRY(next_order(file, header, attribute.order));
+        H5MOTE_TRY(next_order(file, header, attribute.order, true));
     }
     const std::size_t head = size - attribute.data.size();
     auto* const bytes = static_cast<std::byte*>(file.context.allocate(MemoryKind::value, head));
@@ -220,16 +189,26 @@ H5MOTE_STEP Status write_dense(FileState& file, const DenseChangesFormat& format
     content.write(writer);
     content.message.data = attribute.data;
     attribute.head = {bytes, head};
-    status = format.write_attribute(file, header, attribute, exists, compact);
+    const Status status = format.write_attribute(file, header, attribute, exists, compact);
     file.context.release(MemoryKind::value, bytes, head);
     return status;
 }
 
-Status write_value(FileState& file, Address header, AttributeContent& content) noexcept {
+// Whether nothing refers to an attribute's own values or counts its users, so that equal ones can be one.
+bool may_be_shared(const AttributeContent& content) noexcept {
+    if (content.has_committed_type()) {
+        return false;
+    }
+    const DatatypeView type(content.message.type);
+    return !contains_class(type, TypeClass::variable_length) && !contains_class(type, TypeClass::reference);
+}
+
+H5MOTE_STEP Status write_where_it_belongs(FileState& file, Address header, AttributeContent& content,
+                                          const Existing& old) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         if (const DenseChangesFormat* const format = file.context.formats().dense_changes) {
             bool compact = false;
-            H5MOTE_TRY(write_dense(file, *format, header, content, compact));
+            H5MOTE_TRY(write_dense(file, *format, header, content, old, compact));
             if (!compact) {
                 return Status::ok;
             }
@@ -242,15 +221,75 @@ Status write_value(FileState& file, Address header, AttributeContent& content) n
     if (status != Status::not_found) {
         return status;
     }
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        const SharedMessageChangesFormat* const format = shared_changes(file);
+        if (format != nullptr && may_be_shared(content)) {
+            return format->add_attribute(file, header, content);
+        }
+    }
     return add_attribute(file, header, content);
+}
+
+// Writes an attribute; counts the users of committed datatypes, and discards what the old value has in the global heap.
+H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeContent& content) noexcept {
+    const std::string_view name = text_of(content.message.name);
+    Existing old;
+    StoredAttributeMessage stored;
+    Status status = find_attribute(file, header, name, stored);
+    old.exists = status == Status::ok;
+    if (!old.exists && status != Status::not_found) {
+        return status;
+    }
+    if (old.exists) {
+        H5MOTE_TRY(check_replaceable(file, stored, content, old.committed));
+        old.in_heap = stored.place.kind == AttributePlace::Kind::heap;
+        old.order = static_cast<std::uint16_t>(stored.order);
+        stored.bytes.close();
+    }
+    const bool other_type = content.committed != old.committed;
+    if (!content.has_committed_type() && (!old.exists || content.any)) {
+        H5MOTE_TRY(allow_type(file, DatatypeView(content.message.type)));
+    }
+    if (other_type && content.has_committed_type()) {
+        H5MOTE_TRY(use_committed_type(file, content.committed));
+    }
+    OldValue value(file);
+    if (old.exists && changes_of(file) != nullptr && find_attribute(file, header, name, stored) == Status::ok) {
+        value.take(stored);
+    }
+    status = value.finish(write_where_it_belongs(file, header, content, old));
+    if (status != Status::ok) {
+        std::uint32_t count = 0;
+        if (other_type && content.has_committed_type()) {
+            (void)change_reference_count(file, content.committed, -1, count);
+        }
+    } else if (other_type && old.committed != kUndefinedAddress && file.order() == Status::ok) {
+        (void)release_committed_type(file, old.committed);
+    }
+    return status;
 }
 
 }  // namespace
 
-Status add_attribute(FileState& file, Address header, const MessageContent& content) noexcept {
+Status write_attribute_value(FileState& file, Address header, AttributeContent& content) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(own_shared(file, header, MessageType::attribute, text_of(content.message.name)));
+        return write_counted(file, header, content);
+    } else {
+        return write_where_it_belongs(file, header, content, {});
+    }
+}
+
+Status add_attribute(FileState& file, Address header, const MessageContent& content, unsigned flags) noexcept {
     std::uint16_t order = 0;
-    H5MOTE_TRY(next_order(file, header, order));
-    return add_message(file, header, MessageType::attribute, 0, order, content);
+    H5MOTE_TRY(next_order(file, header, order, false));
+    return add_message(file, header, MessageType::attribute, static_cast<std::uint8_t>(flags), order, content);
+}
+
+Status pass_shared(FileState& file) noexcept {
+    return shared_changes(file) != nullptr
+               ? Status::ok
+               : file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
 }
 
 Status StoredAttribute::next() noexcept {
@@ -265,7 +304,8 @@ Status StoredAttribute::next() noexcept {
             }
         } else if (message.type() == MessageType::attribute) {
             if ((message.flags() & kMessageShared) != 0) {
-                return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
+                H5MOTE_TRY(pass_shared(message.file()));
+                continue;
             }
             if constexpr (H5MOTE_ALL_FORMATS != 0) {
                 const ConstBytes body = message.body();
@@ -308,8 +348,39 @@ Status StoredAttribute::describe() noexcept {
     return sound ? Status::ok : file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
 }
 
+Status write_attribute_value(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
+                             DatatypeView stored, ConstBytes data) noexcept {
+    content.message.data = data;
+    content.shape = file.shape();
+    Conversion conversion;
+    H5MOTE_TRY(prepare_conversion(file.context, conversion, memory, stored,
+                                  {FileValues::Side::to, file.shape().sizeof_addr, nullptr, &file}));
+    if (H5MOTE_CONVERSION == 0 || conversion.is_copy()) {
+        return write_attribute_value(file, header, content);
+    }
+    // The data are converted before anything is changed, because converting may fail.
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the caller has refused a type in memory without a size.
+    const std::size_t count = data.size() / memory.size();
+    const std::size_t size = count * stored.size();
+    auto* const converted = static_cast<std::byte*>(file.context.allocate(MemoryKind::value, size));
+    if (converted == nullptr) {
+        return Status::out_of_memory;
+    }
+    std::memset(converted, 0, size);
+    content.message.data = {converted, size};
+    Status status = conversion.run(count, data.data(), memory.size(), converted, stored.size());
+    if (status == Status::ok) {
+        status = write_attribute_value(file, header, content);
+        if (status != Status::ok && changes_of(file) != nullptr) {
+            (void)changes_of(file)->discard(file, stored, converted, count);
+        }
+    }
+    file.context.release(MemoryKind::value, converted, size);
+    return status;
+}
+
 Status Object::write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
-                                  const Dataspace* space, ConstBytes data) noexcept {
+                                  const Dataspace* space, ConstBytes data, bool any) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(file_->check_writable());
@@ -324,37 +395,11 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
         return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
     }
     content.message.name = bytes_of(name);
+    content.any = any;
     StoredType stored(*file_);
     H5MOTE_TRY(stored.assign(file_type));
-    file_type = stored.view();
-    content.message.type = file_type.bytes();
-    content.message.data = data;
-    content.shape = file_->shape();
-    Conversion conversion;
-    H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type,
-                                  {FileValues::Side::to, file_->shape().sizeof_addr, nullptr, file_}));
-    if (H5MOTE_CONVERSION == 0 || conversion.is_copy()) {
-        return write_value(*file_, address_, content);
-    }
-    // The data are converted before anything is changed, because converting may fail.
-    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a type in memory without a size was refused at the beginning.
-    const std::size_t count = data.size() / memory_type.size();
-    const std::size_t size = count * file_type.size();
-    auto* const converted = static_cast<std::byte*>(file_->context.allocate(MemoryKind::value, size));
-    if (converted == nullptr) {
-        return Status::out_of_memory;
-    }
-    std::memset(converted, 0, size);
-    content.message.data = {converted, size};
-    Status status = conversion.run(count, data.data(), memory_type.size(), converted, file_type.size());
-    if (status == Status::ok) {
-        status = write_value(*file_, address_, content);
-        if (status != Status::ok && changes_of(*file_) != nullptr) {
-            (void)changes_of(*file_)->discard(*file_, file_type, converted, count);
-        }
-    }
-    file_->context.release(MemoryKind::value, converted, size);
-    return status;
+    content.message.type = stored.view().bytes();
+    return write_attribute_value(*file_, address_, content, memory_type, stored.view(), data);
 }
 
 Status Object::write_attribute(std::string_view name, DatatypeView type, const Dataspace& space,
@@ -520,32 +565,52 @@ H5MOTE_STEP Status Object::attribute_name(std::uint32_t i, Span<char> to, std::s
     return Status::ok;
 }
 
-H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
-    const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(check());
-    H5MOTE_TRY(file_->check_writable());
+namespace {
+
+H5MOTE_STEP Status remove_stored(FileState& file, Address header, std::string_view name) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (const DenseChangesFormat* const format = file_->context.formats().dense_changes) {
+        if (const DenseChangesFormat* const format = file.context.formats().dense_changes) {
             bool compact = false;
-            H5MOTE_TRY(format->remove_attribute(*file_, address_, bytes_of(name), compact));
+            H5MOTE_TRY(format->remove_attribute(file, header, bytes_of(name), compact));
             if (!compact) {
                 return Status::ok;
             }
         }
     }
-    StoredAttribute attribute(*file_, address_);
+    StoredAttribute attribute(file, header);
     H5MOTE_TRY(attribute.find(name));
+    return remove_message(attribute.message);
+}
+
+}  // namespace
+
+H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(file_->check_writable());
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (attribute.shared) {
-            return remove_of_committed_type(attribute.message);
+        FileState& file = *file_;
+        StoredAttributeMessage stored;
+        Address committed = kUndefinedAddress;
+        H5MOTE_TRY(find_attribute(file, address_, name, stored));
+        stored.bytes.close();
+        H5MOTE_TRY(own_shared(file, address_, MessageType::attribute, name));
+        H5MOTE_TRY(find_attribute(file, address_, name, stored));
+        // One that is damaged can be removed, too.
+        const Status shared = committed_type_of(file, stored, committed);
+        if (shared == Status::unsupported) {
+            return shared;
         }
+        OldValue old(file);
+        old.take(stored);
+        H5MOTE_TRY(old.finish(remove_stored(file, address_, name)));
+        if (committed != kUndefinedAddress && file.order() == Status::ok) {
+            (void)release_committed_type(file, committed);
+        }
+        return Status::ok;
+    } else {
+        return remove_stored(*file_, address_, name);
     }
-    // One that is damaged can be removed, too.
-    if (changes_of(*file_) == nullptr || attribute.describe() != Status::ok) {
-        return remove_message(attribute.message);
-    }
-    OldValue old(attribute);
-    return old.finish(remove_message(attribute.message));
 }
 
 }  // namespace h5mote

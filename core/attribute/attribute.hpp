@@ -32,11 +32,9 @@ struct StoredAttribute {
     std::size_t bytes = 0;  ///< of all elements
 };
 
-/// Removes an attribute with a committed datatype, which is used once less then. unsupported: another thing is shared.
-Status remove_of_committed_type(MessageIterator& message) noexcept;
-
 /// Adds an attribute of a name that no attribute of the object has. Gives it the next creation order, if the object
 /// tracks that, and the object the attribute info message that it may lack. Errors of add_message(); overflow.
-Status add_attribute(FileState& file, Address header, const MessageContent& content) noexcept;
+/// `flags`: of the message.
+Status add_attribute(FileState& file, Address header, const MessageContent& content, unsigned flags = 0) noexcept;
 
 }  // namespace h5mote

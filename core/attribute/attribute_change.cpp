@@ -1,83 +1,45 @@
 // H5A - attributes that get another name, or a value of another type, size or rank.
 
-#include "attribute.hpp"
-#include "attribute_storage.hpp"
+#include "attribute_content.hpp"
 #include "committed_type.hpp"
-#include "extent.hpp"
-#include "prepare.hpp"
+#include "dense_changes.hpp"
+#include "shared_changes.hpp"
 #include "text.hpp"
+#include "versions.hpp"
 
 #include <h5mote/named_datatype.hpp>
-
-#include <cstring>
 
 namespace h5mote {
 namespace {
 
-// An attribute message, version 3, put together from its parts. The dataspace is encoded already or not yet.
-class AttributePieces final : public MessageContent {
+// The message of an attribute that gets another name, put together from the old one.
+class RenamedContent final : public MessageContent {
 public:
-    explicit AttributePieces(FileShape shape) noexcept : shape_(shape) {}
+    RenamedContent(ConstBytes old, const AttributeParts& parts, std::string_view name) noexcept
+        : old_(old), parts_(parts), name_(name) {}
+    ConstBytes data() const noexcept { return old_.subspan(parts_.data); }
 
-    std::uint8_t flags = 0;
-    std::string_view name;
-    ConstBytes type;
-    ConstBytes space;
-    const Extent* extent = nullptr;  // in place of `space`
-    ConstBytes data;
-
-    void write(Writer& writer) const noexcept override {
-        Writer counter;
-        write_space(counter);
+    void write_head(Writer& writer) const noexcept {
         writer.u8(3);
-        writer.u8(flags);
-        writer.u16(name.size() + 1);
-        writer.u16(type.size());
-        writer.u16(counter.written());
-        writer.u8(is_ascii(bytes_of(name)) ? 0 : 1);
-        writer.bytes(bytes_of(name));
+        writer.u8(parts_.flags);
+        writer.u16(name_.size() + 1);
+        writer.u16(parts_.type_size);
+        writer.u16(parts_.space_size);
+        writer.u8(is_ascii(bytes_of(name_)) ? 0 : 1);
+        writer.bytes(bytes_of(name_));
         writer.u8(0);
-        writer.bytes(type);
-        write_space(writer);
-        writer.bytes(data);
+        writer.bytes(old_.subspan(parts_.type, parts_.type_size));
+        writer.bytes(old_.subspan(parts_.space, parts_.space_size));
+    }
+    void write(Writer& writer) const noexcept override {
+        write_head(writer);
+        writer.bytes(data());
     }
 
 private:
-    void write_space(Writer& writer) const noexcept {
-        if (extent != nullptr) {
-            encode_dataspace(writer, shape_, *extent);
-        } else {
-            writer.bytes(space);
-        }
-    }
-
-    FileShape shape_;
-};
-
-// The body of a message in memory of its own, because the block that it stands in may move or leave the cache while
-// another message takes its place.
-class BodyCopy {
-public:
-    explicit BodyCopy(Context& context) noexcept : context_(context) {}
-    BodyCopy(const BodyCopy&) = delete;
-    BodyCopy& operator=(const BodyCopy&) = delete;
-    ~BodyCopy() { context_.release(MemoryKind::other, data_, size_); }
-
-    Status copy(ConstBytes body) noexcept {
-        data_ = static_cast<std::byte*>(context_.allocate(MemoryKind::other, body.size()));
-        if (data_ == nullptr) {
-            return Status::out_of_memory;
-        }
-        size_ = body.size();
-        std::memcpy(data_, body.data(), size_);
-        return Status::ok;
-    }
-    ConstBytes bytes() const noexcept { return {data_, size_}; }
-
-private:
-    Context& context_;
-    std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
+    ConstBytes old_;
+    const AttributeParts& parts_;
+    std::string_view name_;
 };
 
 // Goes to the attribute of that name in the header. not_found; unsupported: the attributes are in dense storage.
@@ -93,7 +55,8 @@ Status find_message(MessageIterator& message, std::string_view name) noexcept {
             }
         } else if (message.type() == MessageType::attribute) {
             if (message.shared()) {
-                return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
+                H5MOTE_TRY(pass_shared(message.file()));
+                continue;
             }
             const ConstBytes body = message.body();
             AttributeParts parts;
@@ -120,6 +83,44 @@ Status check_new_name(FileState& file, Address object, std::string_view name) no
 
 }  // namespace
 
+namespace {
+
+// What stands in an attribute in place of its datatype, which is a committed one.
+class TypeReference {
+public:
+    TypeReference(const FileState& file, Address header, AttributeContent& content) noexcept {
+        Writer writer{Bytes(bytes_)};
+        CommittedReference::encode(writer, file.shape(), header);
+        content.message.type = {bytes_, writer.written()};
+        content.committed = header;
+    }
+
+private:
+    std::byte bytes_[SharedReference::kMaxSize];
+};
+
+// Both names lead to the attribute for a moment: the old one goes when the new one is there.
+Status rename_dense(FileState& file, Address object, std::string_view from, const RenamedContent& content,
+                    std::string_view to) noexcept {
+    const DenseChangesFormat* const format = file.context.formats().dense_changes;
+    if (format == nullptr) {
+        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
+    }
+    OwnedBytes head(file.context, MemoryKind::value);
+    NewAttribute attribute;
+    attribute.name = bytes_of(to);
+    attribute.data = content.data();
+    Writer counter;
+    content.write_head(counter);
+    H5MOTE_TRY(head.reserve(counter.written()));
+    Writer writer(head.first(counter.written()));
+    content.write_head(writer);
+    attribute.head = head.first(counter.written());
+    return format->rename_attribute(file, object, bytes_of(from), attribute);
+}
+
+}  // namespace
+
 Status Object::rename_attribute(std::string_view from, std::string_view to) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
@@ -130,20 +131,27 @@ Status Object::rename_attribute(std::string_view from, std::string_view to) noex
         return find_attribute(file, address_, from, found);
     }
     H5MOTE_TRY(check_new_name(file, address_, to));
-    BodyCopy old(file.context);
-    {
-        MessageIterator message(file, address_);
-        H5MOTE_TRY(find_message(message, from));
-        H5MOTE_TRY(old.copy(message.body()));
-    }
+    H5MOTE_TRY(own_shared(file, address_, MessageType::attribute, from));
+    OwnedBytes old(file.context);
     AttributeParts parts;
-    H5MOTE_TRY(parts.decode(file.context, old.bytes(), old.bytes().size()));
-    AttributePieces content(file.shape());
-    content.flags = parts.flags;
-    content.name = to;
-    content.type = old.bytes().subspan(parts.type, parts.type_size);
-    content.space = old.bytes().subspan(parts.space, parts.space_size);
-    content.data = old.bytes().subspan(parts.data);
+    bool dense = false;
+    std::size_t size = 0;
+    {
+        StoredAttributeMessage found;
+        H5MOTE_TRY(find_attribute(file, address_, from, found));
+        if (found.bytes.size() > ~std::size_t{0}) {
+            return Status::out_of_memory;
+        }
+        size = static_cast<std::size_t>(found.bytes.size());
+        H5MOTE_TRY(old.reserve(size));
+        H5MOTE_TRY(found.bytes.read(0, old.first(size)));
+        dense = found.place.kind == AttributePlace::Kind::heap;
+        parts = found.parts;
+    }
+    const RenamedContent content(old.first(size), parts, to);
+    if (dense) {
+        return rename_dense(file, address_, from, content, to);
+    }
     // An attribute of the new name may have been removed from another block of the header: that comes first.
     H5MOTE_TRY(file.order());
     MessageIterator message(file, address_);
@@ -155,91 +163,58 @@ Status Object::replace_attribute(std::string_view name, DatatypeView type, const
                                  ConstBytes data) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    FileState& file = *file_;
-    H5MOTE_TRY(file.check_writable());
-    H5MOTE_TRY(check_storable(file.context, type));
-    const Extent extent = extent_of(space);
-    std::uint64_t bytes = 0;
-    if (!space.valid() || type.size() == 0 || !extent.data_size(type.size(), bytes) || bytes != data.size()) {
-        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
-    }
-    MessageIterator message(file, address_);
-    const Status status = find_message(message, name);
-    if (status == Status::not_found) {
-        message.park();
-        return write_attribute(name, type, space, data);
-    }
-    H5MOTE_TRY(status);
-    AttributePieces content(file.shape());
-    content.name = name;
-    content.type = type.bytes();
-    content.extent = &extent;
-    content.data = data;
-    Address committed = kUndefinedAddress;
-    H5MOTE_TRY(committed_type_of(message, committed));
-    H5MOTE_TRY(replace_message(message, content));
-    if (committed != kUndefinedAddress && file.order() == Status::ok) {
-        (void)release_committed_type(file, committed);
-    }
-    return Status::ok;
+    H5MOTE_TRY(check_storable(file_->context, type));
+    return write_attribute_as(name, type, type, &space, data, true);
 }
 
 Status Object::write_attribute(std::string_view name, const NamedDatatype& type, const Dataspace& space,
                                ConstBytes data) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    FileState& file = *file_;
-    H5MOTE_TRY(file.check_writable());
-    const Extent extent = extent_of(space);
-    std::uint64_t bytes = 0;
-    if (!type.valid() || !same_file(type) || !is_name(name) || name.size() == 0xffff || !space.valid() ||
-        !extent.data_size(type.type().size(), bytes) || bytes != data.size()) {
-        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
-    }
-    std::byte reference[SharedReference::kMaxSize];
-    Writer writer({reference, CommittedReference::size(file.shape())});
-    CommittedReference::encode(writer, file.shape(), type.address());
-    AttributePieces content(file.shape());
-    content.flags = AttributeParts::kSharedType;
-    content.name = name;
-    content.type = {reference, CommittedReference::size(file.shape())};
-    content.extent = &extent;
-    content.data = data;
-    if (content.size() > 0xffff) {
-        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, content.size());
-    }
-    MessageIterator message(file, address_);
-    Status status = find_message(message, name);
-    if (status == Status::ok) {
-        Address committed = kUndefinedAddress;
-        H5MOTE_TRY(committed_type_of(message, committed));
-        return committed == type.address()
-                   ? replace_message(message, content)
-                   : file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, 1, committed);
-    }
-    if (status != Status::not_found) {
-        return status;
-    }
-    message.park();
-    H5MOTE_TRY(use_committed_type(file, type.address()));
-    status = add_attribute(file, address_, content);
-    if (status != Status::ok) {
-        std::uint32_t count = 0;
-        (void)change_reference_count(file, type.address(), -1, count);
-    }
-    return status;
+    return contains_class(type.type(), TypeClass::variable_length)
+               ? file_->context.unsupported(Module::attribute, H5MOTE_HERE, Feature::datatype_class,
+                                            static_cast<std::uint32_t>(TypeClass::variable_length))
+               : write_attribute(name, type, type.type(), space, data);
 }
 
-Status remove_of_committed_type(MessageIterator& message) noexcept {
-    FileState& file = message.file();
-    Address committed = kUndefinedAddress;
-    H5MOTE_TRY(committed_type_of(message, committed));
-    H5MOTE_TRY(remove_message(message));
-    message.park();
-    if (committed != kUndefinedAddress && file.order() == Status::ok) {
-        (void)release_committed_type(file, committed);
+Status Object::write_attribute(std::string_view name, const NamedDatatype& type, DatatypeView memory,
+                               const Dataspace& space, ConstBytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    FileState& file = *file_;
+    H5MOTE_TRY(file.check_writable());
+    AttributeContent content;
+    content.space = extent_of(space);
+    std::uint64_t bytes = 0;
+    if (!type.valid() || !same_file(type) || !is_name(name) || name.size() == 0xffff || !space.valid() ||
+        memory.size() == 0 || !content.space.data_size(memory.size(), bytes) || bytes != data.size()) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
     }
-    return Status::ok;
+    H5MOTE_TRY(allow_type(file, type.type()));
+    content.message.name = bytes_of(name);
+    const TypeReference reference(file, type.address(), content);
+    return write_attribute_value(file, address_, content, memory, type.type(), data);
+}
+
+Status Object::write_stored_attribute(std::string_view name, DatatypeView type, const Object* committed,
+                                      const Dataspace& space, ConstBytes data) noexcept {
+    FileState& file = *file_;
+    AttributeContent content;
+    content.space = extent_of(space);
+    std::uint64_t bytes = 0;
+    if (name.empty() || name.size() >= 0xffff || !content.space.data_size(type.size(), bytes) || bytes != data.size()) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
+    }
+    content.message.name = bytes_of(name);
+    content.message.type = type.bytes();
+    content.message.data = data;
+    content.shape = file.shape();
+    if (committed == nullptr) {
+        return write_attribute_value(file, address_, content);
+    }
+    H5MOTE_TRY(allow_type(file, type));
+    const TypeReference reference(file, committed->address(), content);
+    return write_attribute_value(file, address_, content);
 }
 
 Status Object::remove_attribute(IndexOrder order, Direction direction, std::uint64_t position) noexcept {

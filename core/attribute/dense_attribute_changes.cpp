@@ -3,9 +3,12 @@
 #include "attribute.hpp"
 #include "attribute_storage.hpp"
 #include "dense_changes.hpp"
+#include "dense_editor.hpp"
 #include "dense_storage_changes.hpp"
 #include "fractal_heap.hpp"
 #include "header_rewrite.hpp"
+#include "shared_changes.hpp"
+#include "stored_message.hpp"
 #include "text.hpp"
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
@@ -16,7 +19,6 @@ namespace {
 constexpr std::size_t kId = AttributeRecord::kHeapIdSize;
 constexpr std::size_t kNameRecord = kId + 9;
 constexpr std::size_t kOrderRecord = kId + 5;
-constexpr std::size_t kMostInfo = 2 + 2 + 3 * 8;
 constexpr std::size_t kMostInHeader = 0xffff;
 // As libhdf5 has them where a header does not say otherwise.
 constexpr std::uint16_t kMaxCompact = 8;
@@ -90,20 +92,25 @@ public:
     bool is_dense() const noexcept { return info_.dense; }
     Status wants_dense(Address size, bool& wants) noexcept;
     Status write(const NewAttribute& attribute, bool exists, bool& compact) noexcept;
+    Status rename(ConstBytes from, const NewAttribute& attribute) noexcept;
     Status remove(ConstBytes name) noexcept;
+    Status renew(DenseAddresses& old) noexcept;
 
 private:
-    class Editor;
     const DenseAddresses& dense() const noexcept { return info_.storage; }
     bool indexed() const noexcept { return (info_.flags & kOrderIndexed) != 0; }
 
     Status add(const DenseAddresses& to, ConstBytes name, std::uint32_t order, HeapContent& content) noexcept;
     Status replace(const NewAttribute& attribute) noexcept;
+    Status enter(ConstBytes name, ConstBytes from, HeapContent& content) noexcept;
+    Status leave(ConstBytes name, ConstBytes other) noexcept;
     Status copy_compact(const DenseAddresses& to, ConstBytes left_out) noexcept;
     Status copy_dense(const DenseAddresses& to) noexcept;
     Status copy_one(const DenseAddresses& to, MetadataWindow& message, std::uint32_t order,
                     ConstBytes left_out) noexcept;
     Status become_dense(const NewAttribute& attribute) noexcept;
+    Status open_own(MessageIterator& message, MetadataWindow& body) noexcept;
+    Status move_to_dense(const NewAttribute& attribute) noexcept;
     Status become_compact(std::uint64_t left_out) noexcept;
     Status copy() noexcept;
     Status make_changeable() noexcept;
@@ -159,8 +166,8 @@ Status AttributeChanges::wants_dense(Address size, bool& wants) noexcept {
         count += attribute ? 1U : 0U;
         shared = shared || (attribute && message.shared());
     }
-    // Attributes that are shared messages stay where they are.
-    wants = !shared && (count >= max_compact_ || size > kMostInHeader);
+    // Attributes that are shared messages stay where they are if the program cannot change these.
+    wants = (count >= max_compact_ || size > kMostInHeader) && (!shared || shared_changes(file_) != nullptr);
     return status == Status::not_found ? Status::ok : status;
 }
 
@@ -241,13 +248,25 @@ Status AttributeChanges::copy_one(const DenseAddresses& to, MetadataWindow& mess
     return status;
 }
 
+// Opens an attribute in the header as one that shares nothing.
+Status AttributeChanges::open_own(MessageIterator& message, MetadataWindow& body) noexcept {
+    const SharedMessageChangesFormat* const shared = shared_changes(file_);
+    if (shared == nullptr) {
+        return message.open_body(body);
+    }
+    StoredMessage stored;
+    H5MOTE_TRY(stored.open(message));
+    body = static_cast<MetadataWindow&&>(stored.bytes());
+    return shared->own_attribute(file_, body);
+}
+
 Status AttributeChanges::copy_compact(const DenseAddresses& to, ConstBytes left_out) noexcept {
     MessageIterator message(file_, object_);
     Status status;
     while ((status = message.next()) == Status::ok) {
         if (message.type() == MessageType::attribute) {
             MetadataWindow body;
-            H5MOTE_TRY(message.open_body(body));
+            H5MOTE_TRY(open_own(message, body));
             message.park();
             H5MOTE_TRY(copy_one(to, body, message.order(), left_out));
         }
@@ -268,10 +287,13 @@ Status AttributeChanges::copy_dense(const DenseAddresses& to) noexcept {
         if (!record.decode(BTree2Type::attribute_name, {bytes, names.record_size()})) {
             return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, 0, object_);
         }
-        if ((record.flags & kMessageShared) != 0) {
+        const SharedMessageChangesFormat* const shared = shared_changes(file_);
+        if (shared == nullptr && (record.flags & kMessageShared) != 0) {
             return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
         }
-        H5MOTE_TRY(heap.object(record.heap_id, message));
+        H5MOTE_TRY((record.flags & kMessageShared) == 0 ? heap.object(record.heap_id, message)
+                                                        : shared->open_attribute(file_, record.heap_id, message));
+        H5MOTE_TRY(shared == nullptr ? Status::ok : shared->own_attribute(file_, message));
         H5MOTE_TRY(copy_one(to, message, record.order, {}));
     }
     return Status::ok;
@@ -285,75 +307,53 @@ void AttributeChanges::dispose_of(const DenseAddresses& addresses) noexcept {
 }
 
 // The header gets another attribute info message, and in compact storage the attributes.
-class AttributeChanges::Editor final : public HeaderEditor {
+class AttributesEditor final : public DenseEditor {
 public:
-    Editor(FileState& file, const AttributeInfoMessage& info, const DenseAddresses& addresses) noexcept
-        : file_(file), info_({bytes_, encode(file.shape(), info, addresses)}) {}
-    /// The attributes of that dense storage go into the header, but for the one at position `left_out`.
-    Status take_attributes(const DenseAddresses& from, std::uint64_t left_out) noexcept {
-        left_out_ = left_out;
-        attributes_ = true;
-        H5MOTE_TRY(heap_.open(file_, from.heap));
-        return names_.open(file_, from.name_index);
-    }
-
-    bool stays(MessageIterator& message) noexcept override {
-        return message.type() != MessageType::attribute && message.type() != MessageType::attribute_info;
-    }
-    Status added(unsigned i, NewMessage& message) noexcept override {
-        message.type = MessageType::attribute_info;
-        message.content = &info_;
-        window_.close();  // holds a block of the cache
-        message.order = 0;
-        if (i == 0) {
-            return Status::ok;
-        }
-        const std::uint64_t position = i - 1U + (i - 1U >= left_out_ ? 1U : 0U);
-        if (!attributes_ || position >= names_.size()) {
-            return Status::not_found;
-        }
-        std::byte bytes[BTree2::kMaxRecordSize];
-        AttributeRecord record;
-        H5MOTE_TRY(names_.record(position, bytes));
-        if (!record.decode(BTree2Type::attribute_name, {bytes, names_.record_size()})) {
-            return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
-        }
-        if ((record.flags & kMessageShared) != 0) {
-            return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
-        }
-        H5MOTE_TRY(heap_.object(record.heap_id, window_));
-        message.type = MessageType::attribute;
-        message.order = static_cast<std::uint16_t>(record.order);
-        message.content = &attribute_;
-        return Status::ok;
-    }
+    AttributesEditor(FileState& file, const AttributeInfoMessage& info, const DenseAddresses& addresses) noexcept
+        : DenseEditor(file, {MessageType::attribute_info, MessageType::attribute, 2}, info.flags, info.max_order,
+                      addresses) {}
 
 private:
-    std::size_t encode(FileShape shape, const AttributeInfoMessage& info, const DenseAddresses& addresses) noexcept {
-        Writer writer{Bytes(bytes_)};
-        encode_dense_info(writer, shape, 2, info.flags, info.max_order, addresses);
-        return writer.written();
+    Status decode(Context& context, ConstBytes record, ConstBytes& heap_id,
+                  std::uint16_t& order) const noexcept override {
+        AttributeRecord found;
+        if (!found.decode(BTree2Type::attribute_name, record)) {
+            return context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
+        }
+        if ((found.flags & kMessageShared) != 0) {
+            return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
+        }
+        heap_id = found.heap_id;
+        order = static_cast<std::uint16_t>(found.order);
+        return Status::ok;
     }
-
-    FileState& file_;
-    std::byte bytes_[kMostInfo];
-    BytesContent info_;
-    FractalHeap heap_;
-    BTree2 names_;
-    MetadataWindow window_;
-    WindowContent attribute_{window_};
-    std::uint64_t left_out_ = 0;
-    bool attributes_ = false;
 };
 
+// In dense storage each attribute is its own.
 Status AttributeChanges::become_dense(const NewAttribute& attribute) noexcept {
+    class Becoming final : public HeaderChange {
+    public:
+        Becoming(AttributeChanges& changes, const NewAttribute& attribute) noexcept
+            : changes_(changes), attribute_(attribute) {}
+        Status run() noexcept override { return changes_.move_to_dense(attribute_); }
+
+    private:
+        AttributeChanges& changes_;
+        const NewAttribute& attribute_;
+    };
+    const SharedMessageChangesFormat* const shared = shared_changes(file_);
+    Becoming becoming(*this, attribute);
+    return shared == nullptr ? becoming.run() : shared->take_attributes_out(file_, object_, becoming);
+}
+
+Status AttributeChanges::move_to_dense(const NewAttribute& attribute) noexcept {
     DenseAddresses made;
     H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseAttributes, indexed(), made));
     BytesContent content(attribute.head, attribute.data);
     Status status = copy_compact(made, attribute.name);
     status = status == Status::ok ? add(made, attribute.name, attribute.order, content) : status;
     if (status == Status::ok) {
-        Temporary<Editor> editor(file_.context, file_, info_, made);
+        Temporary<AttributesEditor> editor(file_.context, file_, info_, made);
         status = editor ? rewrite_header(file_, object_, *editor) : Status::out_of_memory;
     }
     if (status != Status::ok) {
@@ -362,7 +362,8 @@ Status AttributeChanges::become_dense(const NewAttribute& attribute) noexcept {
     return status;
 }
 
-Status AttributeChanges::copy() noexcept {
+// Makes new dense storage with the same attributes; `old` is what the object had, which is not given up.
+Status AttributeChanges::renew(DenseAddresses& old) noexcept {
     DenseAddresses made;
     H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseAttributes, indexed(), made));
     Status status = copy_dense(made);
@@ -385,8 +386,14 @@ Status AttributeChanges::copy() noexcept {
         dispose_of(made);
         return status;
     }
-    const DenseAddresses old = dense();
+    old = dense();
     info_.storage = made;
+    return Status::ok;
+}
+
+Status AttributeChanges::copy() noexcept {
+    DenseAddresses old;
+    H5MOTE_TRY(renew(old));
     dispose_of(old);
     return Status::ok;
 }
@@ -432,14 +439,75 @@ Status AttributeChanges::write(const NewAttribute& attribute, bool exists, bool&
     return add(dense(), attribute.name, attribute.order, content);
 }
 
+// The new attribute is found by its name first; then the old one goes, and the creation order leads to the new one.
+Status AttributeChanges::rename(ConstBytes from, const NewAttribute& attribute) noexcept {
+    H5MOTE_TRY(make_changeable());
+    BytesContent content(attribute.head, attribute.data);
+    H5MOTE_TRY(enter(attribute.name, from, content));
+    const Status status = leave(from, attribute.name);
+    if (status != Status::ok) {
+        // Should this fail as well, the attribute has both names.
+        (void)leave(attribute.name, {});
+    }
+    return status;
+}
+
+// Adds an attribute with the creation order of the attribute `from`, which the index by that order goes on to lead to.
+Status AttributeChanges::enter(ConstBytes name, ConstBytes from, HeapContent& content) noexcept {
+    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
+    if (!changes) {
+        return Status::out_of_memory;
+    }
+    H5MOTE_TRY(changes->open(dense()));
+    std::byte record[kNameRecord];
+    std::byte id[FractalHeapChanges::kMostId];
+    FractalHeap heap;
+    H5MOTE_TRY(heap.open(file_, dense().heap));
+    ByName by_old_name(file_, heap, from);
+    H5MOTE_TRY(changes->names.find(by_old_name, record));
+    const std::uint32_t order = order_in(record);
+    H5MOTE_TRY(changes->heap.insert(content, id));
+    ByName by_name(file_, heap, name);
+    write_record(record, id, order, by_name.hash());
+    H5MOTE_TRY(changes->names.insert(by_name, record));
+    H5MOTE_TRY(changes->heap.prepare());
+    changes->apply();
+    return Status::ok;
+}
+
+// Removes one of two attributes that have the same creation order, which from now on leads to `other`, if it is given.
+Status AttributeChanges::leave(ConstBytes name, ConstBytes other) noexcept {
+    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
+    if (!changes) {
+        return Status::out_of_memory;
+    }
+    H5MOTE_TRY(changes->open(dense()));
+    FractalHeap heap;
+    std::byte record[kNameRecord];
+    H5MOTE_TRY(heap.open(file_, dense().heap));
+    if (changes->has_order_index() && !other.empty()) {
+        ByName by_name(file_, heap, other);
+        H5MOTE_TRY(changes->names.find(by_name, record));
+        ByOrder by_order(order_in(record));
+        H5MOTE_TRY(changes->orders.update(by_order, {record, kOrderRecord}));
+    }
+    ByName by_name(file_, heap, name);
+    H5MOTE_TRY(changes->names.find(by_name, record));
+    H5MOTE_TRY(changes->heap.remove({record, kId}));
+    H5MOTE_TRY(changes->names.remove(by_name));
+    H5MOTE_TRY(changes->heap.prepare());
+    changes->apply();
+    return Status::ok;
+}
+
 Status AttributeChanges::become_compact(std::uint64_t left_out) noexcept {
     const DenseAddresses old = dense();
     {
-        Temporary<Editor> editor(file_.context, file_, info_, DenseAddresses{});
+        Temporary<AttributesEditor> editor(file_.context, file_, info_, DenseAddresses{});
         if (!editor) {
             return Status::out_of_memory;
         }
-        H5MOTE_TRY(editor->take_attributes(old, left_out));
+        H5MOTE_TRY(editor->take(old, left_out));
         H5MOTE_TRY(rewrite_header(file_, object_, *editor));
     }
     dispose_of(old);
@@ -490,7 +558,7 @@ Status AttributeChanges::remove(ConstBytes name) noexcept {
         (void)record.decode(BTree2Type::attribute_name, {bytes, names.record_size()});
         H5MOTE_TRY(heap.object(record.heap_id, attribute.bytes));
         H5MOTE_TRY(decode_attribute(file_.context, attribute.bytes, attribute.parts));
-        if ((attribute.parts.flags & (AttributeParts::kSharedType | AttributeParts::kSharedSpace)) != 0) {
+        if ((attribute.parts.flags & AttributeParts::kSharedSpace) != 0) {
             return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
         }
     }
@@ -519,11 +587,24 @@ Status write_dense_attribute(FileState& file, Address object, const NewAttribute
     return changes.write(attribute, exists, compact);
 }
 
+Status rename_dense_attribute(FileState& file, Address object, ConstBytes from,
+                              const NewAttribute& attribute) noexcept {
+    AttributeChanges changes(file, object);
+    H5MOTE_TRY(changes.open());
+    return changes.rename(from, attribute);
+}
+
 Status remove_dense_attribute(FileState& file, Address object, ConstBytes name, bool& compact) noexcept {
     AttributeChanges changes(file, object);
     H5MOTE_TRY(changes.open());
     compact = !changes.is_dense();
     return compact ? Status::ok : changes.remove(name);
+}
+
+Status renew_dense_attributes(FileState& file, Address object, DenseAddresses& old) noexcept {
+    AttributeChanges changes(file, object);
+    H5MOTE_TRY(changes.open());
+    return changes.is_dense() ? changes.renew(old) : Status::not_found;
 }
 
 }  // namespace h5mote

@@ -21,7 +21,8 @@ struct Part {
 };
 
 // The bytes of a reference in the global heap.
-Status encode(FileShape shape, ReferenceType type, Address target, const Part& part, Writer& writer) noexcept {
+Status encode(FileState& file, ReferenceType type, Address target, const Part& part, Writer& writer) noexcept {
+    const FileShape shape = file.shape();
     if (!is_revised(type)) {
         shape.write_addr(writer, target);
     } else {
@@ -34,11 +35,11 @@ Status encode(FileShape shape, ReferenceType type, Address target, const Part& p
     }
     if (is_revised(type)) {
         Writer counter;
-        H5MOTE_TRY(encode_selection(counter, *part.region, *part.space));
+        H5MOTE_TRY(encode_selection_in(file, counter, *part.region, *part.space));
         writer.u32(static_cast<std::uint32_t>(counter.written()));
         writer.u32(static_cast<std::uint32_t>(part.space->rank()));
     }
-    return encode_selection(writer, *part.region, *part.space);
+    return encode_selection_in(file, writer, *part.region, *part.space);
 }
 
 Status put_into_heap(FileState& file, ReferenceType type, Address target, const Part& part, Writer& to) noexcept {
@@ -48,7 +49,7 @@ Status put_into_heap(FileState& file, ReferenceType type, Address target, const 
                                         static_cast<std::uint32_t>(TypeClass::reference));
     }
     Writer counter;
-    H5MOTE_TRY(encode(file.shape(), type, target, part, counter));
+    H5MOTE_TRY(encode(file, type, target, part, counter));
     const std::size_t size = counter.written();
     auto* const memory = static_cast<std::byte*>(file.context.allocate(MemoryKind::other, size));
     if (memory == nullptr) {
@@ -56,7 +57,7 @@ Status put_into_heap(FileState& file, ReferenceType type, Address target, const 
     }
     Writer writer(Bytes{memory, size});
     GlobalHeapId id;
-    Status status = encode(file.shape(), type, target, part, writer);
+    Status status = encode(file, type, target, part, writer);
     status = status == Status::ok ? changes->insert(file, {memory, size}, id) : status;
     file.context.release(MemoryKind::other, memory, size);
     H5MOTE_TRY(status);

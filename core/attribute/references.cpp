@@ -224,6 +224,26 @@ Status Object::reference_region(ReferenceType type, ConstBytes stored, Object& t
     return Status::ok;
 }
 
+namespace {
+
+// Reads a value by its heap id. Programs ask for one value after another, each by a call of its own: the search for the
+// next one goes on from the last, as long as nothing is written to the heap.
+template <typename Read>
+Status with_heap(FileState& file, Read read) noexcept {
+    if (file.foreign() == nullptr || file.heap_keeper() != nullptr) {
+        HeapSource source(file);
+        return read(source);
+    }
+    HeapPosition& position = file.foreign()->heap_position;
+    HeapSource source(file, position);
+    position = HeapPosition();
+    H5MOTE_TRY(read(source));
+    position = source.position();
+    return Status::ok;
+}
+
+}  // namespace
+
 Status Object::variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
@@ -232,13 +252,16 @@ Status Object::variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noe
         return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument);
     }
     const Address collection = file_->shape().load_addr(heap_id.data());
-    return collection == 0 || collection == kUndefinedAddress ? Status::ok : HeapSource(*file_).size(heap_id, bytes);
+    return collection == 0 || collection == kUndefinedAddress
+               ? Status::ok
+               : with_heap(*file_, [&](HeapSource& heap) noexcept { return heap.size(heap_id, bytes); });
 }
 
 Status Object::read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    return to.empty() ? Status::ok : HeapSource(*file_).read(heap_id, offset, to);
+    return to.empty() ? Status::ok
+                      : with_heap(*file_, [&](HeapSource& heap) noexcept { return heap.read(heap_id, offset, to); });
 }
 
 }  // namespace h5mote

@@ -76,6 +76,8 @@ const char* to_string(Feature feature) noexcept {
             return "ordered_writing";
         case Feature::free_space:
             return "free_space";
+        case Feature::format_version:
+            return "format_version";
         case Feature::reclaim:
             return "reclaim";
         case Feature::unknown_message:

@@ -131,6 +131,26 @@ Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts
     }
 }
 
+// The version of most messages is their first byte, of datatypes its higher half.
+void Checker::tell_message(MessageType type, std::byte first) noexcept {
+    auto version = std::to_integer<std::uint8_t>(first);
+    switch (type) {
+        case MessageType::datatype:
+            version >>= 4;
+            break;
+        case MessageType::fill_value_old:
+        case MessageType::comment:
+        case MessageType::modification_time_old:
+        case MessageType::symbol_table:
+            version = 0;
+            break;
+        default:
+            break;
+    }
+    tell({type == MessageType::attribute ? CheckPart::attribute : CheckPart::message, static_cast<std::uint8_t>(type),
+          version});
+}
+
 Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noexcept {
     const MessageType type = message.type();
     if (static_cast<unsigned>(type) < 32) {
@@ -157,6 +177,10 @@ Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noex
     if (stored.committed() != kUndefinedAddress) {
         H5MOTE_TRY(link_to(stored.committed()));
     }
+    ConstBytes first;
+    if (verifying() && stored.size() != 0 && stored.bytes().view(0, 1, first) == Status::ok) {
+        tell_message(type, first[0]);
+    }
     if (type == MessageType::attribute) {
         std::uint32_t hash = 0;
         return check_attribute(stored.bytes(), at, hash);
@@ -173,6 +197,9 @@ Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noex
         H5MOTE_TRY(judge(stored.view(body), CheckPart::message, at));
         status = check_body(type, body, facts);
     }
+    if (status == Status::ok && type == MessageType::layout && layout.layout_class == Layout::chunked) {
+        tell({CheckPart::chunk, 0, layout.version, static_cast<std::uint8_t>(layout.index)});
+    }
     if (status == Status::corrupt_file) {
         file_.context.trail().clear();
         return bad(ProblemKind::malformed, CheckPart::message, at, static_cast<std::uint64_t>(type));
@@ -188,6 +215,9 @@ Status Checker::check_header(Address header, HeaderFacts& facts) noexcept {
         if (message.block_address() != block) {
             block = message.block_address();
             H5MOTE_TRY(use(CheckPart::object_header, block, message.block_size()));
+            if (block == header) {
+                tell({CheckPart::object_header, 0, static_cast<std::uint8_t>(message.version())});
+            }
             if (message.version() == 1) {
                 HeaderPrefix prefix;
                 H5MOTE_TRY(judge(message.read_prefix(prefix), CheckPart::object_header, header));

@@ -89,8 +89,11 @@ private:
         if (work_.tree.type() != BTree2Type::shared_message) {
             return checker_.bad(ProblemKind::malformed, kPart, address);
         }
-        if (work_.tree.size() != work_.index.messages) {
+        // A count that is too high only keeps the index from being given up with its last message.
+        if (work_.tree.size() > work_.index.messages) {
             (void)checker_.bad(ProblemKind::count, kPart, address, work_.tree.size());
+        } else if (work_.tree.size() < work_.index.messages) {
+            (void)checker_.note(ProblemKind::count, kPart, address, work_.tree.size());
         }
         for (std::uint64_t i = 0; i < work_.tree.size(); ++i) {
             H5MOTE_TRY(checker_.judge(work_.tree.record(i, work_.record), kPart, address));

@@ -98,6 +98,9 @@ Status Checker::use(CheckPart part, Address address, Address size, bool shared) 
     if (only_space()) {
         return runs_->add(address, size, shared) ? Status::ok : bad(ProblemKind::overlap, part, address);
     }
+    if (part >= CheckPart::symbol_table_tree && part <= CheckPart::extensible_array) {
+        tell({part});
+    }
     extents_.add({address, size, object_, part, shared});
     return Status::ok;
 }
@@ -198,6 +201,7 @@ Status Checker::check_superblock() noexcept {
     if (!superblock.is_old() && superblock.flags != 0) {
         (void)note(ProblemKind::open_for_writing, CheckPart::superblock, 0, superblock.flags);
     }
+    tell({CheckPart::superblock, 0, superblock.version});
     H5MOTE_TRY(go_on(use(CheckPart::superblock, 0, superblock.size())));
     if (superblock.driver_info != kUndefinedAddress) {
         std::byte prefix[DriverInfoBlock::kPrefixSize];

@@ -81,6 +81,12 @@ public:
     /// [address, address + size) belongs to the object at hand. kReported: it is not in the file. `shared`: it may
     /// belong to others as well.
     Status use(CheckPart part, Address address, Address size, bool shared = false) noexcept;
+    /// Tells the reporter of a structure, once.
+    void tell(const Structure& structure) noexcept {
+        if (verifying() && !only_space()) {
+            reporter_.structure(structure);
+        }
+    }
     /// Counts one more link or use of the object with that header.
     Status link_to(Address header) noexcept;
     /// Opens a block of metadata for reading, and counts it as a block of the object at hand.
@@ -121,6 +127,7 @@ private:
     Status check_sequence(DatatypeView type, ConstBytes value) noexcept;
     Status check_reference(DatatypeView type, ConstBytes value) noexcept;
     Status check_object(std::uint32_t i) noexcept;
+    void tell_message(MessageType type, std::byte first) noexcept;
     Status check_message(MessageIterator& message, HeaderFacts& facts) noexcept;
     Status check_body(MessageType type, ConstBytes body, HeaderFacts& facts) noexcept;
     void check_reference_counts() noexcept;

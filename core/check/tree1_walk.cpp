@@ -57,9 +57,9 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
     return Status::ok;
 }
 
-// Each node of a level names the one before it and the one behind it. A power cut may have ended the move of a node
-// when the one above already led to its new place, and those beside it still to the old one: that harms nobody, and the
-// next change of the tree makes them lead there, too.
+// Each node of a level names the one before it and the one behind it. A power cut may have ended the move of a node,
+// its addition or its removal, when the one above already led to its new place, and those beside it still to the old
+// one, or the other way round: that harms nobody, and the next change of the tree makes them lead there, too.
 void Tree1Walk::check_siblings(unsigned level, Address address, Address left) noexcept {
     const Level& at = levels_[level];
     const bool is_first = at.last == kUndefinedAddress;
@@ -68,19 +68,18 @@ void Tree1Walk::check_siblings(unsigned level, Address address, Address left) no
     if (before && behind) {
         return;
     }
-    if (!is_first && (before || names(left, level, true, address)) &&
-        (behind || names(at.right, level, false, at.last))) {
+    if ((before || harmless(left, address)) && (behind || harmless(at.right, at.last))) {
         (void)checker_.note(ProblemKind::siblings, part_, address);
     } else {
         (void)checker_.bad(ProblemKind::siblings, part_, address);
     }
 }
 
-// Whether there is a node that names `other` as the one behind or before it.
-bool Tree1Walk::names(Address address, unsigned level, bool behind, Address other) noexcept {
-    MetadataWindow window;
-    BTree1Node node;
-    return open_node(address, level, window, node) == Status::ok && (behind ? node.right : node.left) == other;
+// Whether a power cut can have left what `node` names as its neighbour: a node that the tree no longer has, or not yet,
+// or the place of one, which may lie behind the end of the file, or across it, if that was lowered since.
+bool Tree1Walk::harmless(Address named, Address node) const noexcept {
+    return named == kUndefinedAddress || named >= file_->space.end() || node_size() > file_->space.end() - named ||
+           (named != node && file_->contains(named, node_size()));
 }
 
 // Takes the next child of a node. In a leaf it is given to entry(), otherwise `below` becomes its address.
@@ -111,21 +110,14 @@ Status Tree1Walk::step(unsigned level, Address& below) noexcept {
 
 // Checks that the last node met on a level names no further one. A power cut may end the addition of a node when its
 // neighbour already names it, and no node above does: that harms nobody, and the next addition names another. It may
-// name the neighbour at the place that this was moved from.
+// name a neighbour that was removed.
 Status Tree1Walk::leave(unsigned level) noexcept {
     const Level& at = levels_[level];
     if (level == top_ || at.right == kUndefinedAddress) {
         return Status::ok;
     }
-    Address left = kUndefinedAddress;
-    {
-        MetadataWindow window;
-        BTree1Node node;
-        left = open_node(at.right, level, window, node) == Status::ok ? node.left : kUndefinedAddress;
-    }
-    const bool points_back = left == at.address || (left != kUndefinedAddress && names(left, level, true, at.right));
-    return points_back ? checker_.note(ProblemKind::siblings, part_, at.address)
-                       : checker_.bad(ProblemKind::siblings, part_, at.address);
+    return harmless(at.right, at.address) ? checker_.note(ProblemKind::siblings, part_, at.address)
+                                          : checker_.bad(ProblemKind::siblings, part_, at.address);
 }
 
 Status Tree1Walk::run() noexcept {

@@ -47,7 +47,7 @@ private:
     Status step(unsigned level, Address& below) noexcept;
     Status leave(unsigned level) noexcept;
     void check_siblings(unsigned level, Address address, Address left) noexcept;
-    bool names(Address address, unsigned level, bool behind, Address other) noexcept;
+    bool harmless(Address named, Address node) const noexcept;
 
     // Bytes that further nodes can take: as nodes do not overlap, all together are no larger than the file.
     Address room_ = 0;

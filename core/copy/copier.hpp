@@ -13,6 +13,7 @@
 #pragma once
 
 #include "copied_objects.hpp"
+#include "cursor.hpp"
 #include "file_state.hpp"
 
 #include <h5mote/attribute.hpp>
@@ -21,21 +22,48 @@
 
 namespace h5mote {
 
+/// The datatype in which the destination's file stores values.
+struct StoredForm {
+    explicit StoredForm(Context& context) noexcept : bytes(context, MemoryKind::type) {}
+
+    DatatypeView type;
+    OwnedBytes bytes;  ///< of `type`, if these are not those of the original
+};
+
 /// The creation properties of a dataset, with the memory that they refer to.
 class CopiedProperties {
 public:
+    CopiedProperties(const CopiedProperties&) = delete;
+    CopiedProperties& operator=(const CopiedProperties&) = delete;
+    ~CopiedProperties();
+
     explicit CopiedProperties(Context& context) noexcept
-        : context_(context), type_(context, MemoryKind::type), fill_(context), values_(context) {}
+        : context_(context),
+          type_(context, MemoryKind::type),
+          fill_(context),
+          values_(context),
+          pipeline_(context),
+          files_(context) {}
 
     Status read(Dataset& from) noexcept;
     const DatasetInfo& info() const noexcept { return info_; }
     const DatasetCreate& create() const noexcept { return create_; }
     DatatypeView type() const noexcept { return view_; }
     const Dataspace& space() const noexcept { return space_; }
+    /// The filters as a message, version 2.
+    ConstBytes pipeline() const noexcept { return pipeline_.first(pipeline_size_); }
+    /// Puts another fill value of `size` bytes in the place of that which was read, and gives its place; the old one is
+    /// valid until the next call.
+    Status replace_fill(std::size_t size, ConstBytes& old, Bytes& fill) noexcept;
 
 private:
     Status read_chunks(Dataset& from) noexcept;
     Status read_filters(Dataset& from) noexcept;
+    Status read_external(Dataset& from) noexcept;
+    Status read_mappings(Dataset& from) noexcept;
+    // A mapping of a virtual dataset with the memory that it refers to.
+    struct Mapping;
+    Status add_to_pipeline(const FilterSpec& spec, std::string_view name) noexcept;
 
     Context& context_;
     DatasetInfo info_;
@@ -45,6 +73,11 @@ private:
     OwnedBytes type_;
     OwnedBytes fill_;
     OwnedBytes values_;  // client data of filters
+    OwnedBytes pipeline_;
+    std::size_t pipeline_size_ = 0;
+    OwnedBytes files_;  // external files, and behind them their names
+    Mapping* mappings_ = nullptr;
+    std::size_t mapping_count_ = 0;
 };
 
 class Copier final : private Visitor {
@@ -89,6 +122,7 @@ private:
     Status note(Object&& object, std::string_view to, Address copy, bool unfinished = false) noexcept;
     Status expand(std::string_view path, const Link& link, bool& expanded) noexcept;
     Status set_path(std::string_view path) noexcept;
+    Status keep_character_set(const Link& link) noexcept;
     Status make_link(const Link& link) noexcept;
     Status number_name(char kind, OwnedText& name) noexcept;
 
@@ -98,27 +132,47 @@ private:
     Status copy_group(Object& from, Result<Object>& copy) noexcept;
     Status copy_datatype(Object& from, Result<Object>& copy) noexcept;
     Status copy_dataset(Object& from, Result<Object>& copy) noexcept;
+    Status copy_fill(Object& from, CopiedProperties& properties, DatatypeView type) noexcept;
     Status copy_comment(const Object& from, Object& to) noexcept;
     Status committed_type(Object& user, Address type, NamedDatatype& copy) noexcept;
     Status find_equal_type(DatatypeView type, Address& found) noexcept;
 
     // In copy_values.cpp.
-    bool is_plain(const Object& from, DatatypeView type) noexcept;
-    Status choose_created_type(DatatypeView stored, DatatypeView& type) noexcept;
-    Status choose_memory_type(DatatypeView stored, DatatypeView& type) noexcept;
     Status copy_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept;
     Status copy_chunks(Dataset& from, Dataset& to, const Dataspace& space) noexcept;
     Status copy_chunks_by_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept;
+    Status clear_edge(const Dataset& from, Dataset& to, const CopiedProperties& properties,
+                      Span<const std::uint64_t> offset) noexcept;
     Status copy_region(Dataset& from, Dataset& to, const CopiedProperties& properties, const std::uint64_t* start,
                        const std::uint64_t* count) noexcept;
     Status copy_attributes(Object& from, Object& to) noexcept;
     Status copy_attribute(Object& from, const Attribute& attribute, Object& to) noexcept;
-    static Status write_value(const Attribute& attribute, const NamedDatatype& committed, Object& to, DatatypeView type,
-                              Bytes value) noexcept;
     Status set_references(Object& from, Object& to) noexcept;
-    Status translate(Object& from, DatatypeView type, std::size_t count, std::byte* values) noexcept;
-    Status translate_one(Object& from, DatatypeView reference, std::byte* value) noexcept;
-    Status copy_referenced(Object& from, ConstBytes stored) noexcept;
+
+    // In copy_stored.cpp.
+    static bool has_references(DatatypeView type) noexcept;
+    static bool has_variable_data(DatatypeView type) noexcept;
+    /// Whether values are the same bytes in the copy.
+    bool is_plain(const Object& from, DatatypeView type) const noexcept;
+    /// Whether values are copied when all objects are, because references in them lead to the copies. Notes that there
+    /// are some.
+    bool is_deferred(const Object& from, DatatypeView type) noexcept;
+    Status choose_stored_form(const Object& from, DatatypeView type, StoredForm& stored) noexcept;
+    /// Gives up what values that no object of the destination's file has refer to in the heap.
+    void discard(DatatypeView type, const std::byte* values, std::size_t count) noexcept;
+    /// Makes the values of the copy, `count` zeros at `out`, from those of the original. After an error those that are
+    /// not zero have to be discarded.
+    Status put_values(Object& from, DatatypeView in_type, DatatypeView out_type, std::size_t count, const std::byte* in,
+                      std::byte* out) noexcept;
+    Status put_compounds(Object& from, DatatypeView in_type, DatatypeView out_type, std::size_t count,
+                         const std::byte* in, std::byte* out) noexcept;
+    Status put_sequence(Object& from, DatatypeView in_type, DatatypeView out_type, const std::byte* in,
+                        std::byte* out) noexcept;
+    Status put_reference(Object& from, DatatypeView in_type, DatatypeView out_type, const std::byte* in,
+                         std::byte* out) noexcept;
+    Status put_reference_data(Object& from, ReferenceType type, ConstBytes stored, Address address,
+                              Writer& writer) noexcept;
+    Status copy_referenced(Object& from, ReferenceType type, ConstBytes stored) noexcept;
 
     FileState& destination_;
     Group root_;  // of the destination's file
@@ -128,7 +182,6 @@ private:
     OwnedText path_;              // of the object at hand, from the staging group on
     OwnedBytes buffer_;           // values on their way
     OwnedBytes resolved_;         // the same while references are set, when an object that one leads to may be copied
-    OwnedBytes type_;             // datatype of these values in memory
     std::size_t base_ = 0;        // length of the path of the tree at hand
     Group* walked_ = nullptr;     // the group where the walk began
     Pending* pending_ = nullptr;  // in the order in which they are resolved

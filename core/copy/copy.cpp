@@ -1,6 +1,8 @@
 #include "copier.hpp"
 #include "deletion.hpp"
+#include "info_fields.hpp"
 #include "links.hpp"
+#include "symbol_table_changes.hpp"
 #include "text.hpp"
 
 namespace h5mote {
@@ -25,8 +27,7 @@ Copier::Copier(Group& destination, Group& staging, const CopyOptions& options) n
       copied_(context()),
       path_(context()),
       buffer_(context()),
-      resolved_(context()),
-      type_(context(), MemoryKind::type) {}
+      resolved_(context()) {}
 
 Copier::~Copier() {
     while (pending_ != nullptr) {
@@ -102,6 +103,7 @@ Status Copier::object(std::string_view path, Object& object) noexcept {
 
 Status Copier::link(std::string_view path, const Link& link) noexcept {
     H5MOTE_TRY(set_path(path));
+    H5MOTE_TRY(keep_character_set(link));
     if (link.type() != LinkType::hard) {
         bool expanded = false;
         H5MOTE_TRY(expand(path, link, expanded));
@@ -114,6 +116,19 @@ Status Copier::link(std::string_view path, const Link& link) noexcept {
     const Result<Object> target = staging_.open_object_at(copy);
     H5MOTE_TRY(target.status());
     return staging_.create_hard_link(path_.view(), *target);
+}
+
+// A symbol table cannot tell the character set of a name: for one in UTF-8 the group gets the storage of newer groups,
+// as in libhdf5. The link itself follows, at the path at hand.
+Status Copier::keep_character_set(const Link& link) noexcept {
+    const SymbolTableChangesFormat* const tables = context().formats().symbol_table_changes;
+    if (tables == nullptr || link.character_set() != CharacterSet::utf8 || is_ascii(bytes_of(link.name()))) {
+        return Status::ok;
+    }
+    Address parent = kUndefinedAddress;
+    std::string_view name;
+    H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
+    return tables->convert(destination_, parent);
 }
 
 Status Copier::make_link(const Link& link) noexcept {
@@ -183,7 +198,7 @@ namespace {
 
 // An empty group to which no link leads.
 H5MOTE_STEP Status make_staging(FileState& file, Address& group) noexcept {
-    return create_header(file, GroupContent(GroupCreate{}), group);
+    return create_group_object(file, GroupCreate{}, group);
 }
 
 Status remove_staging(FileState& file, Group& staging) noexcept {
@@ -266,7 +281,10 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
     // The copies have all links that they are to have; those of the staging group go. After an error these are the only
     // ones, so that everything goes.
     const Status cleared = remove_staging(file, staging);
-    return status == Status::ok ? cleared : status;
+    // The copy is there also if the room was missing in which the staging group goes: File::reclaim() finds that group.
+    const bool wanted_room =
+        cleared == Status::no_space || cleared == Status::over_budget || cleared == Status::out_of_memory;
+    return status == Status::ok && !wanted_room ? cleared : status;
 }
 
 Status Copier::copy_root(Group& source, Group& destination, const CopyOptions& options) noexcept {
@@ -302,6 +320,8 @@ Status Copier::fill_root(Group& source, Group& destination, Group& staging, cons
         H5MOTE_TRY(copier.link_referenced(*copied));
         root = copied->address();
     }
+    // The superblock leads to the copy when all of it is on the storage.
+    H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove_link(file, staging.address(), "copy"));
     file.set_root(root);
     return delete_unlinked(file, destination.address());

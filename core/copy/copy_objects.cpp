@@ -1,6 +1,10 @@
 // H5O (H5Ocopy) - the objects themselves: groups, datasets with their properties, comments.
 
 #include "copier.hpp"
+#include "pipeline_message.hpp"
+#include "stored_dataset.hpp"
+
+#include <h5mote/selection_set.hpp>
 
 namespace h5mote {
 
@@ -49,7 +53,9 @@ Status Copier::copy_group(Object& from, Result<Object>& copy) noexcept {
 Status Copier::copy_datatype(Object& from, Result<Object>& copy) noexcept {
     const Result<NamedDatatype> type = NamedDatatype::from(from.duplicate());
     H5MOTE_TRY(type.status());
-    Result<NamedDatatype> made = staging_.commit_datatype(path_.view(), (*type).type());
+    StoredForm stored(context());
+    H5MOTE_TRY(choose_stored_form(from, (*type).type(), stored));
+    Result<NamedDatatype> made = staging_.commit_stored(path_.view(), stored.type);
     H5MOTE_TRY(made.status());
     copy = made->duplicate();
     return copied_.add(&file_of(from), from.address(), (*copy).address());
@@ -68,7 +74,9 @@ Status Copier::committed_type(Object& user, Address address, NamedDatatype& type
         if (copy == kUndefinedAddress) {
             OwnedText name(context());
             H5MOTE_TRY(number_name('t', name));
-            Result<NamedDatatype> made = staging_.commit_datatype(name.view(), (*stored).type());
+            StoredForm form(context());
+            H5MOTE_TRY(choose_stored_form(user, (*stored).type(), form));
+            Result<NamedDatatype> made = staging_.commit_stored(name.view(), form.type);
             H5MOTE_TRY(made.status());
             copy = made->address();
             // Its attributes may have committed datatypes as well: they are copied when this tree is complete.
@@ -113,21 +121,50 @@ Status Copier::copy_dataset(Object& from, Result<Object>& copy) noexcept {
     H5MOTE_TRY(properties.read(*source));
     const Address type_object = properties.info().type_object;
     NamedDatatype type;
-    DatatypeView created;
+    StoredForm stored(context());
     if (type_object != kUndefinedAddress) {
         H5MOTE_TRY(committed_type(from, type_object, type));
+        stored.type = type.type();
     } else {
-        H5MOTE_TRY(choose_created_type(properties.type(), created));
+        H5MOTE_TRY(choose_stored_form(from, properties.type(), stored));
     }
+    H5MOTE_TRY(copy_fill(from, properties, stored.type));
     Result<Dataset> made =
-        type_object != kUndefinedAddress
-            ? staging_.create_dataset(path_.view(), type, properties.space(), properties.create())
-            : staging_.create_dataset(path_.view(), created, properties.space(), properties.create());
-    H5MOTE_TRY(made.status());
+        staging_.make_copy(path_.view(), {stored.type, type.valid() ? type.address() : kUndefinedAddress,
+                                          properties.space(), properties.create(), properties.pipeline()});
+    if (!made) {
+        discard(stored.type, properties.create().fill.data(), properties.create().fill.empty() ? 0 : 1);
+        return made.status();
+    }
     copy = made->duplicate();
     H5MOTE_TRY(copied_.add(&file_of(from), from.address(), (*copy).address()));
-    H5MOTE_TRY(copy_elements(*source, *made, properties));
+    H5MOTE_TRY(is_deferred(from, properties.type()) ? Status::ok : copy_elements(*source, *made, properties));
     return made->close();
+}
+
+// References in a fill value lead nowhere in another file: the message that has them does not change any more.
+Status Copier::copy_fill(Object& from, CopiedProperties& properties, DatatypeView type) noexcept {
+    if (properties.create().fill.empty() || is_plain(from, properties.type())) {
+        return Status::ok;
+    }
+    ConstBytes old;
+    Bytes fill;
+    H5MOTE_TRY(properties.replace_fill(type.size(), old, fill));
+    const Status status = put_values(from, properties.type(), type, 1, old.data(), fill.data());
+    if (status != Status::ok) {
+        discard(type, fill.data(), 1);
+    }
+    return status;
+}
+
+Status CopiedProperties::replace_fill(std::size_t size, ConstBytes& old, Bytes& fill) noexcept {
+    const std::size_t old_size = create_.fill.size();
+    H5MOTE_TRY(fill_.reserve(old_size + size, old_size));
+    old = fill_.first(old_size);
+    fill = Bytes(fill_.data() + old_size, size);
+    std::memset(fill.data(), 0, size);
+    create_.fill = fill;
+    return Status::ok;
 }
 
 Status Copier::copy_comment(const Object& from, Object& to) noexcept {
@@ -142,14 +179,56 @@ Status Copier::copy_comment(const Object& from, Object& to) noexcept {
     return to.set_comment({text.data(), length});
 }
 
+// Sets a creation property. Builds without it have an empty type in its place, and meet no dataset that needs it.
+template <typename Property, typename Value>
+static void set_property([[maybe_unused]] Property& property, [[maybe_unused]] const Value& value) noexcept {
+    if constexpr (!std::is_empty_v<Property>) {
+        property = value;
+    }
+}
+
+struct CopiedProperties::Mapping {
+    explicit Mapping(Context& context) noexcept : source(context), destination(context) {}
+
+    VirtualMapping names;
+    SelectionSet source;
+    SelectionSet destination;
+};
+
+CopiedProperties::~CopiedProperties() {
+    for (std::size_t i = 0; i < mapping_count_; ++i) {
+        mappings_[i].~Mapping();
+    }
+    context_.release(MemoryKind::other, mappings_, info_.virtual_mappings * sizeof(Mapping));
+}
+
+// The mappings lead to the same sources. Nobody knows the extents of these, and nothing needs them.
+Status CopiedProperties::read_mappings(Dataset& from) noexcept {
+    const std::size_t count = info_.virtual_mappings;
+    H5MOTE_TRY(files_.reserve(count * sizeof(NewMapping)));
+    mappings_ = static_cast<Mapping*>(context_.allocate(MemoryKind::other, count * sizeof(Mapping)));
+    if (mappings_ == nullptr && count != 0) {
+        return Status::out_of_memory;
+    }
+    auto* const list = reinterpret_cast<NewMapping*>(files_.data());
+    for (; mapping_count_ < count; ++mapping_count_) {
+        Mapping& mapping = *::new (static_cast<void*>(mappings_ + mapping_count_)) Mapping(context_);
+        const Status status =
+            from.virtual_mapping(mapping_count_, mapping.names, &mapping.source, &mapping.destination);
+        if (status != Status::ok) {
+            mapping.~Mapping();
+            return status;
+        }
+        ::new (static_cast<void*>(list + mapping_count_))
+            NewMapping{mapping.names.file_name(), mapping.names.dataset_name(), mapping.source.view(), nullptr,
+                       mapping.destination.view()};
+    }
+    set_property(create_.mappings, Span<const NewMapping>(list, count));
+    return Status::ok;
+}
+
 Status CopiedProperties::read(Dataset& from) noexcept {
     H5MOTE_TRY(from.info(info_));
-    if (info_.external_files != 0) {
-        return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
-    }
-    if (info_.layout == Layout::virtual_dataset) {
-        return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
-    }
     H5MOTE_TRY(from.dataspace(space_));
     H5MOTE_TRY(type_.reserve(info_.type_length));
     H5MOTE_TRY(from.datatype(type_.first(info_.type_length), view_));
@@ -163,13 +242,35 @@ Status CopiedProperties::read(Dataset& from) noexcept {
         H5MOTE_TRY(from.stored_fill_value(fill_.first(info_.element_size)));
         create_.fill = fill_.first(info_.element_size);
     }
+    H5MOTE_TRY(info_.layout == Layout::virtual_dataset ? read_mappings(from) : Status::ok);
+    H5MOTE_TRY(info_.external_files != 0 ? read_external(from) : Status::ok);
     return info_.layout == Layout::chunked ? read_chunks(from) : Status::ok;
 }
 
-Status CopiedProperties::read_chunks(Dataset& from) noexcept {
-    if (info_.edge_chunks_unfiltered) {
-        return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
+// The copy has its data in the same files, as with H5Ocopy.
+Status CopiedProperties::read_external(Dataset& from) noexcept {
+    ExternalFile info;
+    std::size_t length = 0;
+    const std::size_t list = info_.external_files * sizeof(NewExternalFile);
+    for (std::size_t i = 0; i < info_.external_files; ++i) {
+        H5MOTE_TRY(from.external_file(i, info, {}));
+        length += info.name_length;
     }
+    H5MOTE_TRY(files_.reserve(list + length));
+    auto* const files = reinterpret_cast<NewExternalFile*>(files_.data());
+    char* name = reinterpret_cast<char*>(files_.data()) + list;
+    for (std::size_t i = 0; i < info_.external_files; ++i) {
+        H5MOTE_TRY(from.external_file(i, info, {}));
+        H5MOTE_TRY(from.external_file(i, info, {name, info.name_length}));
+        ::new (static_cast<void*>(files + i)) NewExternalFile{{name, info.name_length}, info.offset, info.size};
+        name += info.name_length;
+    }
+    set_property(create_.external, Span<const NewExternalFile>(files, info_.external_files));
+    return Status::ok;
+}
+
+Status CopiedProperties::read_chunks(Dataset& from) noexcept {
+    set_property(create_.unfiltered_edges, info_.edge_chunks_unfiltered);
     std::uint64_t dims[H5MOTE_MAX_RANK];
     H5MOTE_TRY(from.chunk_dims({dims, info_.rank}));
     for (unsigned d = 0; d < info_.rank; ++d) {
@@ -185,16 +286,19 @@ Status CopiedProperties::read_chunks(Dataset& from) noexcept {
 Status CopiedProperties::read_filters(Dataset& from) noexcept {
     FilterInfo info;
     std::size_t count = 0;
+    std::size_t longest = 0;
     for (std::size_t i = 0; i < info_.filters; ++i) {
         H5MOTE_TRY(from.filter(i, info));
         count += info.value_count;
+        longest = info.name_length > longest ? info.name_length : longest;
     }
-    H5MOTE_TRY(values_.reserve(2 * 4 * count));
+    H5MOTE_TRY(values_.reserve(2 * 4 * count + longest));
     auto* const numbers = reinterpret_cast<std::uint32_t*>(values_.data() + 4 * count);
+    const Span<char> name(reinterpret_cast<char*>(values_.data() + 2 * 4 * count), longest);
     std::byte* at = values_.data();
     for (std::size_t i = 0; i < info_.filters; ++i) {
         H5MOTE_TRY(from.filter(i, info));
-        H5MOTE_TRY(from.filter(i, info, {}, {numbers, info.value_count}));
+        H5MOTE_TRY(from.filter(i, info, name, {numbers, info.value_count}));
         FilterSpec spec;
         spec.id = info.id;
         spec.optional = (info.flags & 1U) != 0;
@@ -204,7 +308,24 @@ Status CopiedProperties::read_filters(Dataset& from) noexcept {
             store_le<std::uint32_t>(at, numbers[n]);
         }
         create_.filters.push_back(spec);
+        H5MOTE_TRY(add_to_pipeline(spec, {name.data(), info.name_length}));
     }
+    return Status::ok;
+}
+
+Status CopiedProperties::add_to_pipeline(const FilterSpec& spec, std::string_view name) noexcept {
+    const auto encode = [&](Writer& writer) {
+        if (pipeline_size_ == 0) {
+            encode_pipeline(writer, info_.filters);
+        }
+        encode_filter(writer, spec, name);
+    };
+    Writer counter;
+    encode(counter);
+    H5MOTE_TRY(pipeline_.reserve(pipeline_size_ + counter.written(), pipeline_size_));
+    Writer writer({pipeline_.data() + pipeline_size_, counter.written()});
+    encode(writer);
+    pipeline_size_ += counter.written();
     return Status::ok;
 }
 

@@ -1,33 +1,12 @@
-// H5O (H5Ocopy) - the values: attributes, elements of datasets, and the references in them.
+// H5O (H5Ocopy) - the values: attributes and elements of datasets.
 
 #include "checked.hpp"
 #include "copier.hpp"
-#include "prepare.hpp"
 
-#include <h5mote/variable_length.hpp>
+#include <cstring>
 
 namespace h5mote {
 namespace {
-
-// Whether values mean something only within their file: references, and data in the global heap.
-bool has_references(DatatypeView type) noexcept { return contains_class(type, TypeClass::reference); }
-bool has_variable_data(DatatypeView type) noexcept { return contains_class(type, TypeClass::variable_length); }
-
-// Gives variable-length values in memory back at the end of a scope.
-class Reclaimed {
-public:
-    Reclaimed(Context& context, DatatypeView type, std::size_t count, std::byte* values) noexcept
-        : context_(context), type_(type), count_(count), values_(values) {}
-    Reclaimed(const Reclaimed&) = delete;
-    Reclaimed& operator=(const Reclaimed&) = delete;
-    ~Reclaimed() { (void)reclaim(context_, type_, count_, type_.size(), values_); }
-
-private:
-    Context& context_;
-    DatatypeView type_;
-    std::size_t count_;
-    std::byte* values_;
-};
 
 // The part of a region that the next transfer takes: whole rows of the fastest dimensions, or a part of a row.
 class Pieces {
@@ -36,6 +15,7 @@ public:
     /// least one.
     Pieces(unsigned rank, const std::uint64_t* start, const std::uint64_t* count, std::uint64_t most) noexcept
         : rank_(rank) {
+        most = most == 0 ? 1 : most;
         for (unsigned d = rank; d-- > 0;) {
             first_[d] = start[d];
             size_[d] = count[d];
@@ -86,6 +66,12 @@ private:
     bool done_ = false;
 };
 
+void clear(Bytes values) noexcept {
+    if (!values.empty()) {
+        std::memset(values.data(), 0, values.size());
+    }
+}
+
 // Whether any element of a chunk is one of the dataset. A power cut may leave chunks of which none is, and nobody reads
 // them.
 bool within(const Dataspace& space, Span<const std::uint64_t> offset) noexcept {
@@ -98,52 +84,14 @@ bool within(const Dataspace& space, Span<const std::uint64_t> offset) noexcept {
 
 }  // namespace
 
-bool Copier::is_plain(const Object& from, DatatypeView type) noexcept {
-    const bool references = has_references(type) && !is_same_file(from);
-    has_references_ = has_references_ || references;
-    return !references && !has_variable_data(type);
-}
-
-// The type in which values of the stored type are in memory on their way.
-Status Copier::choose_memory_type(DatatypeView stored, DatatypeView& type) noexcept {
-    type = stored;
-    if (!has_variable_data(stored)) {
-        return Status::ok;
-    }
-    const std::size_t length = native_type_length(stored);
-    H5MOTE_TRY(type_.reserve(length));
-    return native_type(stored, type_.first(length), type);
-}
-
-// The type with which a call creates what the destination's file stores as `stored`: the same, or the memory type of
-// data of variable length. unsupported: the file would store that in another way.
-Status Copier::choose_created_type(DatatypeView stored, DatatypeView& type) noexcept {
-    H5MOTE_TRY(choose_memory_type(stored, type));
-    if (!has_variable_data(stored)) {
-        return Status::ok;
-    }
-    const VariableLengthFormat* const changes = context().formats().variable_length_changes;
-    bool same = false;
-    if (changes != nullptr) {
-        Bytes made;
-        H5MOTE_TRY(changes->file_type(destination_, type, made));
-        same = equal(DatatypeView(made), stored);
-        context().release(MemoryKind::type, made.data(), made.size());
-    }
-    return same ? Status::ok
-                : context().unsupported(Module::datatype, H5MOTE_HERE, Feature::datatype_class,
-                                        static_cast<std::uint32_t>(TypeClass::variable_length));
-}
-
 Status Copier::copy_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept {
     const DatasetInfo& info = properties.info();
-    if (is_plain(from, properties.type()) && info.layout == Layout::chunked) {
-        return copy_chunks(from, to, properties.space());
-    }
     if (info.layout == Layout::chunked) {
-        return copy_chunks_by_elements(from, to, properties);
+        return is_plain(from, properties.type()) ? copy_chunks(from, to, properties.space())
+                                                 : copy_chunks_by_elements(from, to, properties);
     }
-    const bool stored = info.layout == Layout::compact || info.address != kUndefinedAddress;
+    const bool stored = info.external_files == 0 && info.layout != Layout::virtual_dataset &&
+                        (info.layout == Layout::compact || info.address != kUndefinedAddress);
     if (!stored || properties.space().space_class() == DataspaceClass::null) {
         return Status::ok;
     }
@@ -181,36 +129,74 @@ Status Copier::copy_chunks_by_elements(Dataset& from, Dataset& to, const CopiedP
     Status status;
     while ((status = chunks.next(chunk)) == Status::ok) {
         std::uint64_t count[H5MOTE_MAX_RANK] = {};
+        bool whole = true;
         for (std::size_t d = 0; d < dims.size(); ++d) {
             const std::uint64_t left = dims[d] > chunk.offset[d] ? dims[d] - chunk.offset[d] : 0;
             count[d] = left < chunk_dims[d] ? left : chunk_dims[d];
+            whole = whole && count[d] == chunk_dims[d];
+        }
+        if (!whole && within(properties.space(), chunk.offset)) {
+            H5MOTE_TRY(clear_edge(from, to, properties, chunk.offset));
         }
         H5MOTE_TRY(copy_region(from, to, properties, chunk.offset.data(), count));
     }
     return status == Status::not_found ? Status::ok : status;
 }
 
+// Elements beyond the extent must not share the heap objects of the fill value: whoever replaces one of them later
+// gives its objects up.
+Status Copier::clear_edge(const Dataset& from, Dataset& to, const CopiedProperties& properties,
+                          Span<const std::uint64_t> offset) noexcept {
+    if (properties.create().fill.empty() || !has_variable_data(properties.type())) {
+        return Status::ok;
+    }
+    if (properties.info().filters != 0) {
+        return context().unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
+                                     static_cast<std::uint32_t>(TypeClass::variable_length));
+    }
+    StoredForm stored(context());
+    H5MOTE_TRY(choose_stored_form(from, properties.type(), stored));
+    std::size_t size = stored.type.size();
+    for (std::size_t d = 0; d < offset.size(); ++d) {
+        if (!checked_multiply<std::size_t>(size, properties.create().chunk.data()[d], size)) {
+            return context().fail(Module::dataset, H5MOTE_HERE, Status::over_budget);
+        }
+    }
+    OwnedBytes& buffer = resolving_ ? resolved_ : buffer_;
+    H5MOTE_TRY(buffer.reserve(size));
+    clear(buffer.first(size));
+    return to.write_chunk(offset, buffer.first(size));
+}
+
 Status Copier::copy_region(Dataset& from, Dataset& to, const CopiedProperties& properties, const std::uint64_t* start,
                            const std::uint64_t* count) noexcept {
-    DatatypeView type;
-    H5MOTE_TRY(choose_memory_type(properties.type(), type));
-    Pieces pieces(static_cast<unsigned>(properties.space().rank()), start, count, options_.buffer / type.size());
+    StoredForm stored(context());
+    H5MOTE_TRY(choose_stored_form(from, properties.type(), stored));
+    const std::size_t in_size = properties.type().size();
+    const std::size_t out_size = stored.type.size();
+    const bool plain = is_plain(from, properties.type());
+    Pieces pieces(static_cast<unsigned>(properties.space().rank()), start, count, options_.buffer / in_size);
     Selection piece;
     std::size_t elements = 0;
     while (pieces.next(piece, elements)) {
         OwnedBytes& buffer = resolving_ ? resolved_ : buffer_;
-        H5MOTE_TRY(buffer.reserve(elements * type.size()));
-        const Bytes values = buffer.first(elements * type.size());
-        if (!has_variable_data(type)) {
-            H5MOTE_TRY(from.read_stored(piece, values));
-            H5MOTE_TRY(translate(from, type, elements, values.data()));
-            H5MOTE_TRY(to.write(piece, type, values));
+        const std::size_t in_bytes = elements * in_size;
+        const std::size_t out_bytes = plain ? 0 : elements * out_size;
+        H5MOTE_TRY(buffer.reserve(in_bytes + out_bytes));
+        const Bytes in = buffer.first(in_bytes);
+        H5MOTE_TRY(from.read_stored(piece, in));
+        if (plain) {
+            H5MOTE_TRY(to.write_stored(piece, in));
             continue;
         }
-        H5MOTE_TRY(from.read(piece, type, values));
-        const Reclaimed reclaimed(context(), type, elements, values.data());
-        H5MOTE_TRY(translate(from, type, elements, values.data()));
-        H5MOTE_TRY(to.write(piece, type, values));
+        const Bytes out(buffer.data() + in_bytes, out_bytes);
+        clear(out);
+        Status status = put_values(from, properties.type(), stored.type, elements, in.data(), out.data());
+        status = status == Status::ok ? to.write_stored(piece, out) : status;
+        if (status != Status::ok) {
+            discard(stored.type, out.data(), elements);
+            return status;
+        }
     }
     return Status::ok;
 }
@@ -232,34 +218,39 @@ Status Copier::copy_attributes(Object& from, Object& to) noexcept {
 
 Status Copier::copy_attribute(Object& from, const Attribute& attribute, Object& to) noexcept {
     NamedDatatype committed;
+    StoredForm stored(context());
     if (attribute.type_object() != kUndefinedAddress) {
         H5MOTE_TRY(committed_type(from, attribute.type_object(), committed));
+        stored.type = committed.type();
+    } else {
+        H5MOTE_TRY(choose_stored_form(from, attribute.type(), stored));
     }
     const auto elements = static_cast<std::size_t>(attribute.element_count());
-    DatatypeView type;
-    H5MOTE_TRY(choose_created_type(attribute.type(), type));
-    std::size_t size = 0;
-    if (attribute.element_count() > SIZE_MAX || !checked_multiply<std::size_t>(elements, type.size(), size)) {
+    const std::size_t in_size = attribute.type().size();
+    std::size_t in_bytes = 0;
+    std::size_t bytes = 0;
+    if (attribute.element_count() > SIZE_MAX || !checked_multiply<std::size_t>(elements, in_size, in_bytes) ||
+        !checked_multiply<std::size_t>(elements, stored.type.size(), bytes) || in_bytes > SIZE_MAX / 2 ||
+        bytes > SIZE_MAX / 2) {
         return context().fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, attribute.data_size());
     }
     OwnedBytes& buffer = resolving_ ? resolved_ : buffer_;
-    H5MOTE_TRY(buffer.reserve(size));
-    const Bytes value = buffer.first(size);
-    if (is_plain(from, attribute.type()) || !has_variable_data(type)) {
-        H5MOTE_TRY(attribute.read_stored(0, value));
-        H5MOTE_TRY(translate(from, type, elements, value.data()));
-        return write_value(attribute, committed, to, type, value);
+    H5MOTE_TRY(buffer.reserve(in_bytes + bytes));
+    const Bytes in = buffer.first(in_bytes);
+    const Bytes out(buffer.data() + in_bytes, bytes);
+    clear(out);
+    Status status = attribute.read_stored(0, in);
+    if (status == Status::ok && !is_deferred(from, attribute.type())) {
+        status = put_values(from, attribute.type(), stored.type, elements, in.data(), out.data());
     }
-    H5MOTE_TRY(attribute.read(type, value));
-    const Reclaimed reclaimed(context(), type, elements, value.data());
-    H5MOTE_TRY(translate(from, type, elements, value.data()));
-    return write_value(attribute, committed, to, type, value);
-}
-
-Status Copier::write_value(const Attribute& attribute, const NamedDatatype& committed, Object& to, DatatypeView type,
-                           Bytes value) noexcept {
-    return committed.valid() ? to.write_attribute(attribute.name(), committed, attribute.dataspace(), value)
-                             : to.write_attribute_as(attribute.name(), type, type, &attribute.dataspace(), value);
+    if (status == Status::ok) {
+        status = to.write_stored_attribute(attribute.name(), stored.type, committed.valid() ? &committed : nullptr,
+                                           attribute.dataspace(), out);
+    }
+    if (status != Status::ok) {
+        discard(stored.type, out.data(), elements);
+    }
+    return status;
 }
 
 // Sets the references in a copy, whose original is `from`.
@@ -280,75 +271,6 @@ Status Copier::set_references(Object& from, Object& to) noexcept {
     }
     resolving_ = false;
     return Status::ok;
-}
-
-// References among values in memory. Within one file they stay as they are. In another file they lead nowhere at first,
-// and set_references() makes them lead to the copies. Types are nested no deeper than H5MOTE_MAX_TYPE_DEPTH.
-// NOLINTNEXTLINE(misc-no-recursion)
-Status Copier::translate(Object& from, DatatypeView type, std::size_t count, std::byte* values) noexcept {
-    if (is_same_file(from) || !has_references(type)) {
-        return Status::ok;
-    }
-    CompoundMembers members(type);
-    CompoundMember member;
-    switch (type.type_class()) {
-        case TypeClass::compound:
-            while (members.next(member)) {
-                for (std::size_t i = 0; i < count; ++i) {
-                    std::byte* const at = values + i * type.size() + member.offset;
-                    H5MOTE_TRY(translate(from, member.type, member.count(), at));
-                }
-            }
-            return Status::ok;
-        case TypeClass::array:
-            return translate(from, type.base(), count * (type.size() / type.base().size()), values);
-        case TypeClass::variable_length:
-            for (std::size_t i = 0; i < count; ++i) {
-                VariableLength sequence;
-                std::memcpy(&sequence, values + i * type.size(), sizeof sequence);
-                H5MOTE_TRY(translate(from, type.base(), sequence.count, static_cast<std::byte*>(sequence.data)));
-            }
-            return Status::ok;
-        default:
-            for (std::size_t i = 0; i < count; ++i) {
-                H5MOTE_TRY(translate_one(from, type, values + i * type.size()));
-            }
-            return Status::ok;
-    }
-}
-
-Status Copier::translate_one(Object& from, DatatypeView reference, std::byte* value) noexcept {
-    const Bytes stored(value, reference.size());
-    ReferenceTarget target;
-    if (resolving_) {
-        H5MOTE_TRY(from.reference_target(reference.reference_type(), stored, target));
-    }
-    if (!resolving_ || target.null) {
-        std::memset(value, 0, stored.size());
-        return Status::ok;
-    }
-    if (reference.reference_type() != ReferenceType::object1) {
-        return context().unsupported(Module::datatype, H5MOTE_HERE, Feature::datatype_class);
-    }
-    Address copy = copy_of(from, target.address);
-    if (copy == kUndefinedAddress) {
-        H5MOTE_TRY(copy_referenced(from, stored));
-        copy = copy_of(from, target.address);
-    }
-    destination_.shape().store_addr(value, copy);
-    return Status::ok;
-}
-
-// Copies an object that only a reference leads to, while the references of a copy are set.
-Status Copier::copy_referenced(Object& from, ConstBytes stored) noexcept {
-    Result<Object> object = from.open_reference(ReferenceType::object1, stored);
-    H5MOTE_TRY(object.status());
-    OwnedText name(context());
-    H5MOTE_TRY(number_name('r', name));
-    resolving_ = false;
-    const Status status = copy_tree(*object, name.view());
-    resolving_ = true;
-    return status;
 }
 
 }  // namespace h5mote

@@ -1,5 +1,7 @@
-// H5D (H5D_COPS_BTREE) - chunks in a version 1 B-tree: datasets as libhdf5 writes them by default. Only read.
+// H5D (H5D_COPS_BTREE) - chunks in a version 1 B-tree: datasets as libhdf5 writes them by default.
 
+#include "checked.hpp"
+#include "chunk_btree1_changes.hpp"
 #include "chunk_index.hpp"
 
 #if H5MOTE_ALL_FORMATS
@@ -7,19 +9,41 @@
 namespace h5mote {
 namespace {
 
-ChunkBTree1& tree(OpenChunkIndex& index) noexcept { return index.as<ChunkBTree1>(); }
+// The last change is kept until the layout message has the new root of the tree.
+struct Index {
+    ChunkBTree1 tree;
+    ChunkBTree1Changes* moved = nullptr;
+};
+
+ChunkBTree1& tree(OpenChunkIndex& index) noexcept { return index.as<Index>().tree; }
+
+// In a dataset of one dimension the number of a chunk is its coordinate, and may be all that names it.
+class Place {
+public:
+    explicit Place(const ChunkKey& chunk) noexcept : number_(chunk.number), chunk_(chunk) {}
+    const std::uint64_t* scaled() const noexcept { return chunk_.bytes() == 0 ? &number_ : chunk_.scaled(); }
+
+private:
+    std::uint64_t number_;
+    const ChunkKey& chunk_;
+};
 
 Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint64_t* chunk_dims) noexcept {
-    index.make<ChunkBTree1>().open(*index.file, layout.address, index.shape.rank, chunk_dims);
+    index.make<Index>().tree.open(*index.file, layout.address, index.shape.rank, chunk_dims);
     return Status::ok;
 }
 
 Status find(OpenChunkIndex& index, ChunkLookup& /*lookup*/, const ChunkKey& chunk, ChunkLocation& location) noexcept {
-    return tree(index).find(chunk.scaled(), location);
+    return tree(index).find(Place(chunk).scaled(), location);
 }
 
+// After a change the leaf may be at another address.
 Status next(OpenChunkIndex& index, ChunkLookup& /*lookup*/, ChunkCursor& cursor, ChunkNumber& /*number*/,
             std::uint64_t* scaled, ChunkLocation& location) noexcept {
+    if (cursor.changes != index.changes) {
+        cursor.btree1.leaf = kUndefinedAddress;
+        cursor.changes = index.changes;
+    }
     return tree(index).next(cursor.btree1, scaled, location);
 }
 
@@ -30,9 +54,111 @@ Status space(OpenChunkIndex& index, std::uint64_t& bytes) noexcept {
     return status;
 }
 
+// ---- changes -----------------------------------------------------------------------------------------------------
+
+Status find_chunk(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location) noexcept {
+    return tree(index).find(Place(chunk).scaled(), location);
+}
+
+Status create(OpenChunkIndex& index, LayoutMessage& layout) noexcept {
+    H5MOTE_TRY(ChunkBTree1Changes::create(*index.file, index.shape.rank, layout.address));
+    return open(index, layout, index.chunk_dims());
+}
+
+// The size of an element follows from that of a chunk. No chunk has a dimension of size 0.
+Address element_size(OpenChunkIndex& index) noexcept {
+    std::uint64_t size = index.shape.chunk_bytes;
+    for (unsigned i = 0; i < index.shape.rank; ++i) {
+        size = quotient_of(size, index.chunk_dims()[i]);
+    }
+    return narrow(size);
+}
+
+Status check_room(OpenChunkIndex& index) noexcept {
+    return ChunkBTree1Changes::check_room(*index.file, index.shape.rank);
+}
+
+// The entry of a chunk is made when the chunk is stored: libhdf5 would not take one without an address for missing.
+Status make_place(OpenChunkIndex& index, const ChunkKey& /*chunk*/, Phase /*phase*/) noexcept {
+    return check_room(index);
+}
+
+// Enters a chunk, or its new location. Without an address the chunk is removed. No header counts the tree's entries, so
+// that an entry of a chunk within the extent has nothing to wait for that others do not wait for.
+Status set(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& location, Address /*stride*/,
+           std::uint32_t /*count*/, Phase phase) noexcept {
+    Context& context = index.file->context;
+    Index& opened = index.as<Index>();
+    auto* const change = context.create<ChunkBTree1Changes>(MemoryKind::handle, opened.tree, element_size(index),
+                                                            phase == Phase::element ? Phase::index : phase);
+    if (change == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Place place(chunk);
+    ChunkLocation entered = location;
+    index.add_size(entered);
+    const bool removes = location.address == kUndefinedAddress;
+    const Status status = removes ? change->remove(place.scaled()) : change->set(place.scaled(), entered);
+    if (change->moved()) {
+        opened.moved = change;
+        return status;
+    }
+    context.destroy(MemoryKind::handle, change);
+    return removes && status == Status::not_found ? Status::ok : status;
+}
+
+Address moved_to(OpenChunkIndex& index) noexcept {
+    const ChunkBTree1Changes* const change = index.as<Index>().moved;
+    return change == nullptr ? kUndefinedAddress : change->root();
+}
+
+void settle(OpenChunkIndex& index, bool stored) noexcept {
+    ChunkBTree1Changes*& change = index.as<Index>().moved;
+    if (stored) {
+        change->apply();
+    } else {
+        change->undo();
+    }
+    index.file->context.destroy(MemoryKind::handle, change);
+    change = nullptr;
+}
+
+Status give_chunks(OpenChunkIndex& index, std::uint64_t* scaled, Disposal& disposal) noexcept {
+    ChunkBTree1::Cursor cursor;
+    ChunkLocation location;
+    Status status = Status::ok;
+    while ((status = tree(index).next(cursor, scaled, location)) == Status::ok) {
+        index.add_size(location);
+        H5MOTE_TRY(disposal.give(location.address, location.size, SpaceKind::raw_data));
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status dispose(OpenChunkIndex& index, Disposal& disposal) noexcept {
+    if (disposal.takes_chunks()) {
+        Context& context = index.file->context;
+        const std::size_t size = index.shape.rank * sizeof(std::uint64_t);
+        auto* const scaled = static_cast<std::uint64_t*>(context.allocate(MemoryKind::other, size));
+        if (scaled == nullptr) {
+            return Status::out_of_memory;
+        }
+        const Status status = give_chunks(index, scaled, disposal);
+        context.release(MemoryKind::other, scaled, size);
+        H5MOTE_TRY(status);
+    }
+    return BTree1Changes::dispose(tree(index), disposal);
+}
+
+constexpr ChunkIndexChanges kChanges = {
+    &create, nullptr,  &find_chunk, nullptr, &make_place, &set,    nullptr,     nullptr,
+    nullptr, &dispose, nullptr,     nullptr, &moved_to,   &settle, &check_room,
+};
+
 }  // namespace
 
-const ChunkIndexFormat formats::chunk_btree1 = {&open, nullptr, &find, &next, nullptr, &space, true, nullptr};
+const ChunkIndexFormat formats::chunk_btree1 = {
+    &open, nullptr, &find, &next, nullptr, &space, true, changes_if_written(kChanges),
+};
 
 }  // namespace h5mote
 

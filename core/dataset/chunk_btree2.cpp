@@ -142,8 +142,11 @@ Status set(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& lo
     return store(index, chunk, location, phase, false);
 }
 
+Status check_room(OpenChunkIndex& index) noexcept { return tree(index)->check_room(); }
+
 // A record without an address holds the place of a chunk that is stored later: libhdf5 takes such a chunk for missing.
 Status make_place(OpenChunkIndex& index, const ChunkKey& chunk, Phase phase) noexcept {
+    H5MOTE_TRY(check_room(index));
     ChunkCompare compare(index.element(), chunk.scaled(), index.shape.rank);
     const Status status = tree(index)->find(compare, {});
     return status == Status::not_found ? store(index, chunk, ChunkLocation{}, phase, true) : status;
@@ -171,8 +174,8 @@ Status dispose(OpenChunkIndex& index, Disposal& disposal) noexcept {
 }
 
 constexpr ChunkIndexChanges kChanges = {
-    &create, nullptr, &find_chunk,       nullptr,  &make_place,  &set,
-    nullptr, nullptr, &switches_at_once, &dispose, &copy_header, &use_header,
+    &create,           nullptr,  &find_chunk,  nullptr,     &make_place, &set,    nullptr,     nullptr,
+    &switches_at_once, &dispose, &copy_header, &use_header, nullptr,     nullptr, &check_room,
 };
 
 }  // namespace

@@ -51,13 +51,25 @@ struct ExtensibleArrayChunks {
     static Status dispose(OpenChunkIndex& index, Disposal& disposal) noexcept {
         return array(index).dispose(disposal, index.shape.chunk_bytes);
     }
+    static Status check_room(OpenChunkIndex& index) noexcept;
 };
 
 inline constexpr ChunkIndexChanges kExtensibleArrayChanges = {
-    &ExtensibleArrayChunks::create,      &ExtensibleArrayChunks::discard,    &ExtensibleArrayChunks::find_number,
-    &ExtensibleArrayChunks::next_number, &ExtensibleArrayChunks::make_place, &ExtensibleArrayChunks::set,
-    &ExtensibleArrayChunks::free_run,    &ExtensibleArrayChunks::cover,      &ExtensibleArrayChunks::switches_at_once,
+    &ExtensibleArrayChunks::create,
+    &ExtensibleArrayChunks::discard,
+    &ExtensibleArrayChunks::find_number,
+    &ExtensibleArrayChunks::next_number,
+    &ExtensibleArrayChunks::make_place,
+    &ExtensibleArrayChunks::set,
+    &ExtensibleArrayChunks::free_run,
+    &ExtensibleArrayChunks::cover,
+    &ExtensibleArrayChunks::switches_at_once,
     &ExtensibleArrayChunks::dispose,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    H5MOTE_ALL_FORMATS != 0 ? &ExtensibleArrayChunks::check_room : nullptr,
 };
 
 /// What formats::extensible_array is.

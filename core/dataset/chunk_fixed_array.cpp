@@ -58,8 +58,17 @@ Status dispose(OpenChunkIndex& index, Disposal& disposal) noexcept {
     return array(index).dispose(disposal, index.shape.chunk_bytes);
 }
 
+// All pages have the same size. Beside one, the block with the bits of all pages has to be in the cache.
+Status check_room(OpenChunkIndex& index) noexcept {
+    ElementBlock block;
+    H5MOTE_TRY(index.shape.chunks == 0 ? Status::ok : block_of(index, 0, block));
+    const Address map = index.shape.chunks == 0 ? 0 : array(index).map_size();
+    return check_block_room(index, block, map < 256 ? 512 : std::uint64_t{512} + map);
+}
+
 constexpr ChunkIndexChanges kChanges = {
-    &create, nullptr, &find_number, &next_number, nullptr, &set, nullptr, nullptr, &switches_at_once, &dispose,
+    &create,           nullptr,  &find_number, &next_number, nullptr, &set,    nullptr,     nullptr,
+    &switches_at_once, &dispose, nullptr,      nullptr,      nullptr, nullptr, &check_room,
 };
 
 }  // namespace

@@ -47,6 +47,14 @@ struct ChunkLookup {
 struct ChunkCursor {
     ChunkNumber next = 0;
     ChunkBTree1::Cursor btree1;
+    std::uint32_t changes = 0;  ///< OpenChunkIndex::changes when `btree1` was set
+
+    /// Call after the chunk that was visited last was removed from an index that finds chunks by coordinates: the next
+    /// one has its place now.
+    void step_back() noexcept {
+        --next;
+        --btree1.child;
+    }
 };
 
 struct ChunkIndexFormat;
@@ -59,9 +67,14 @@ public:
     bool chosen() const noexcept { return format_ != nullptr; }
     const ChunkIndexFormat& format() const noexcept { return *format_; }
     bool has_changes() const noexcept;
+    /// Sizes of a chunk in elements, for indexes that find chunks by coordinates; borrowed as long as the index is
+    /// used.
+    const std::uint64_t* chunk_dims() const noexcept { return chunk_dims_; }
+    void set_chunk_dims(const std::uint64_t* dims) noexcept { chunk_dims_ = dims; }
 
 private:
     const ChunkIndexFormat* format_ = nullptr;
+    const std::uint64_t* chunk_dims_ = nullptr;
 };
 
 /// Takes its place in builds without H5MOTE_FIXED_CHUNKS: LayoutMessage::decode() accepts no other index there.
@@ -69,6 +82,7 @@ class OnlyExtensibleArrays {
 public:
     static Status choose(Context& /*context*/, ChunkIndex /*kind*/) noexcept { return Status::ok; }
     static bool chosen() noexcept { return true; }
+    static void set_chunk_dims(const std::uint64_t* /*dims*/) noexcept {}
     static const ChunkIndexFormat& format() noexcept;  // in chunk_extensible_array.hpp
     static bool has_changes() noexcept { return H5MOTE_WRITE != 0; }
 };
@@ -146,6 +160,14 @@ struct ChunkIndexChanges {
     Status (*copy_header)(OpenChunkIndex& index, LayoutMessage& layout) = nullptr;
     /// Comes after copy_header(): the index has the header at `used`, and the other one, at `unused`, is given up.
     void (*use_header)(OpenChunkIndex& index, Address used, Address unused) = nullptr;
+    /// The address that the layout message must have after set(), or undefined if it has that already. nullptr: it
+    /// always has.
+    Address (*moved_to)(OpenChunkIndex& index) = nullptr;
+    /// Comes after moved_to(): the layout message has the new address, or if not `stored` still the old one. Then set()
+    /// is undone.
+    void (*settle)(OpenChunkIndex& index, bool stored) = nullptr;
+    /// Whether the metadata cache has room for any change of the index. over_budget. nullptr: it always has.
+    Status (*check_room)(OpenChunkIndex& index) = nullptr;
 };
 
 /// One kind of chunk index.

@@ -49,12 +49,14 @@ Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const Chun
                         const std::uint64_t* chunk_dims) noexcept {
     // Without an address there is no index yet: libhdf5 creates it together with the first chunk.
     index_.missing = layout.address == kUndefinedAddress;
+    index_.set_chunk_dims(chunk_dims);
     H5MOTE_TRY(begin(file, layout, shape));
     return index_.missing ? Status::ok : format().open(index_, layout, chunk_dims);
 }
 
 void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
     ChunkTable table;
+    table.index_.missing = true;  // unless open() finds it, there is nothing to close
     if (table.begin(file, layout, shape) == Status::ok && table.changes().discard != nullptr &&
         table.open(file, layout, shape) == Status::ok) {
         table.changes().discard(table.index_);
@@ -80,7 +82,16 @@ Status ChunkTable::set(const ChunkKey& chunk, const ChunkLocation& location, Add
     if (index_.missing && changes().create != nullptr) {
         H5MOTE_TRY(create_missing());
     }
-    return changes().set(index_, chunk, location, stride, count, phase);
+    Status status = changes().set(index_, chunk, location, stride, count, phase);
+    if (status == Status::ok && changes().moved_to != nullptr) {
+        const Address address = changes().moved_to(index_);
+        if (address != kUndefinedAddress) {
+            // The index leads to the chunk before an extent counts it, as if the index had changed where it is.
+            status = store_layout(address, phase);
+            changes().settle(index_, status == Status::ok);
+        }
+    }
+    return status;
 }
 
 Status ChunkTable::dispose(Disposal& disposal) noexcept {
@@ -99,13 +110,13 @@ Status ChunkTable::read_layout(LayoutMessage& layout) noexcept {
     return layout.decode(file.context, file.shape(), message.body());
 }
 
-// Stores the address of the index, the last field of the layout message. The index must be complete before.
-Status ChunkTable::store_layout(const LayoutMessage& layout) noexcept {
+// Stores the address of the index, which must be complete before.
+Status ChunkTable::store_layout(Address address, Phase phase) noexcept {
     FileState& file = *index_.file;
     MessageIterator message(file, index_.shape.dataset);
     H5MOTE_TRY(message.next(MessageType::layout));
-    const unsigned width = file.shape().sizeof_addr;
-    return message.store(message.body().size() - width, layout.address, width);
+    return message.store(LayoutMessage::index_offset(message.body(), file.shape()), address, file.shape().sizeof_addr,
+                         phase);
 }
 
 Status ChunkTable::create_missing() noexcept {
@@ -113,7 +124,7 @@ Status ChunkTable::create_missing() noexcept {
     H5MOTE_TRY(read_layout(layout));
     Status status = changes().create(index_, layout);
     if (status == Status::ok) {
-        status = store_layout(layout);
+        status = store_layout(layout.address, Phase::object);
         if (status != Status::ok) {
             discard_fresh(*index_.file, layout, index_.shape);
         }
@@ -141,7 +152,7 @@ Status ChunkTable::renew() noexcept {
     H5MOTE_TRY(copy.create(file, layout, index_.shape));
     Status status = copy.enter_all(*this);
     if (status == Status::ok) {
-        status = store_layout(layout);
+        status = store_layout(layout.address, Phase::object);
     }
     // If disposing fails, file space is lost and nothing else, so the error is ignored.
     Disposal blocks(file, false, false);
@@ -157,7 +168,7 @@ Status ChunkTable::renew() noexcept {
 Status ChunkTable::move_header(LayoutMessage& layout) noexcept {
     const Address old = layout.address;
     H5MOTE_TRY(changes().copy_header(index_, layout));
-    const Status status = store_layout(layout);
+    const Status status = store_layout(layout.address, Phase::object);
     const bool moved = status == Status::ok;
     changes().use_header(index_, moved ? layout.address : old, moved ? old : layout.address);
     note_change();
@@ -188,12 +199,20 @@ bool ChunkTable::wants_all(std::uint64_t& bytes) const noexcept {
            checked_multiply<std::uint64_t>(index_.shape.chunks, index_.shape.chunk_bytes, bytes);
 }
 
+Status ChunkTable::check_space() noexcept {
+    std::uint64_t bytes = 0;
+    return checked_multiply<std::uint64_t>(index_.shape.chunks, index_.shape.chunk_bytes, bytes) &&
+                   bytes <= index_.file->space.end()
+               ? Status::ok
+               : index_.file->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
+}
+
 Status ChunkTable::place_all(Address address) noexcept {
     LayoutMessage layout;
     H5MOTE_TRY(read_layout(layout));
     layout.address = address;
     note_change();
-    H5MOTE_TRY(store_layout(layout));
+    H5MOTE_TRY(store_layout(layout.address, Phase::object));
     return open(*index_.file, layout, index_.shape);
 }
 

@@ -37,6 +37,10 @@ public:
     /// room in the cache, or because the index header cannot be changed safely. Call it before file space for chunks is
     /// allocated: that then lies at the end of the file, behind the blocks, and is cut off when it is not used.
     Status make_place(const ChunkKey& chunk, Phase phase) noexcept;
+    /// Whether the metadata cache has room for changes of the index. over_budget.
+    Status check_room() noexcept {
+        return index_.missing || changes().check_room == nullptr ? Status::ok : changes().check_room(index_);
+    }
     /// Enters `count` chunks, at most as many as free_run() allows, whose addresses are `stride` bytes apart.
     Status set(const ChunkKey& chunk, const ChunkLocation& location, Address stride, std::uint32_t count,
                Phase phase = Phase::index) noexcept;
@@ -69,6 +73,8 @@ public:
     bool can_reserve() const noexcept { return can_change() && changes().free_run != nullptr; }
     /// Whether a single chunk can be removed from the index.
     bool can_remove() const noexcept { return kind() != ChunkIndex::implicit; }
+    /// Whether the chunks of an implicit index, all of them, lie in the file. corrupt_file.
+    Status check_space() noexcept;
     /// Whether the index exists already: creating it changes the dataset's object header. Only if can_change().
     bool exists() const noexcept { return !index_.missing || changes().create == nullptr; }
     /// Whether the file has an index or, for the kinds that need none (single, implicit), the chunks themselves.
@@ -100,7 +106,7 @@ private:
     // valid.
     void note_change() noexcept { ++index_.changes; }
     Status read_layout(LayoutMessage& layout) noexcept;
-    Status store_layout(const LayoutMessage& layout) noexcept;
+    Status store_layout(Address address, Phase phase) noexcept;
     Status create_missing() noexcept;
 
     OpenChunkIndex index_;

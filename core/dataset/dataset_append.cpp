@@ -4,6 +4,7 @@
 #include "conversion.hpp"
 #include "dataset_state.hpp"
 #include "supported.hpp"
+#include "virtual_changes.hpp"
 
 #include <cstring>
 
@@ -16,7 +17,7 @@ void DatasetState::count_appended() noexcept {
     const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
     if (offset > tail_from_) {
         tail_->touch(tail_from_, offset);
-        tail_->complete = offset == tail_->size;
+        file_->chunks.set_complete(*tail_, offset == tail_->size);
         tail_from_ = offset;
         dims()[0] = tail_->number * chunk_dims()[0] + offset / element_size_;
         dims_changed_ = true;
@@ -150,7 +151,7 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
 
 Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     count_appended();
-    bool sound = wanted.size() == rank() && is_chunked();
+    bool sound = wanted.size() == rank() && (is_chunked() || external() || is_virtual());
     bool smaller = false;
     bool larger = false;
     for (unsigned i = 0; sound && i < rank(); ++i) {
@@ -161,7 +162,18 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     if (!sound) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
     }
+    if (uncleared_) {
+        H5MOTE_TRY(clear_cut());
+    }
     H5MOTE_TRY(secure_dims(wanted.data()));
+    if (is_virtual()) {
+        H5MOTE_TRY(file_->context.formats().virtual_changes->check_extent(*this, wanted.data()));
+        set_dims(wanted.data());
+        return Status::ok;
+    }
+    if (external()) {
+        return resize_external(wanted.data());
+    }
     if (smaller && !larger) {
         return shrink(wanted.data());
     }
@@ -176,8 +188,9 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
             number = narrow(divide(dims()[0], chunk_rows(), row));
         }
     } else if constexpr (H5MOTE_PARTIAL_IO != 0) {
-        if (!cleared_) {
-            H5MOTE_TRY(clear_beyond());
+        // An implicit index is cleared only as far as the dataset grows, every time.
+        if (!cleared_ || !table_.can_remove()) {
+            H5MOTE_TRY(clear_beyond(wanted.data()));
             cleared_ = true;
             prepared_ = unfilled_end_ = 0;
         }
@@ -200,7 +213,26 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     if (smaller) {
         return shrink(wanted.data());
     }
+    if (edges_unfiltered()) {
+        H5MOTE_TRY(edges().adapt(*this, wanted.data()));
+    }
     set_dims(wanted.data());
+    return Status::ok;
+}
+
+// What the files have stays there, also beyond the extent, as with libhdf5.
+Status DatasetState::resize_external(const std::uint64_t* wanted) noexcept {
+    std::uint64_t bytes = element_size_;
+    bool sound = true;
+    for (unsigned i = 0; i < rank(); ++i) {
+        sound = sound && checked_multiply(bytes, wanted[i], bytes);
+    }
+    const Address size = narrow(bytes);
+    if (!sound || size != bytes) {
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
+    }
+    data_size_ = size;
+    set_dims(wanted);
     return Status::ok;
 }
 

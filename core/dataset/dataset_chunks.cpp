@@ -10,13 +10,24 @@ Status DatasetState::locate_chunk(ChunkLookup& lookup, const ChunkKey& key, Chun
                                   bool& chunk_filtered) noexcept {
     H5MOTE_TRY(table_.find(lookup, key, location));
     chunk_filtered = filtered();
-    if (H5MOTE_ALL_FORMATS != 0 && edges_unfiltered_) {
-        for (unsigned i = 0; i < rank(); ++i) {
-            chunk_filtered = chunk_filtered && dims()[i] - key.scaled()[i] * chunk_dims()[i] >= chunk_dims()[i];
-        }
+    if (edges_unfiltered()) {
+        chunk_filtered = !is_edge(key);
         location.size = chunk_filtered ? location.size : chunk_bytes_;
     }
     return location.address == kUndefinedAddress ? Status::ok : check_place(location);
+}
+
+bool DatasetState::is_edge(const ChunkKey& key) noexcept {
+    const std::uint64_t number = key.number;
+    return reaches_beyond(key.scaled() != nullptr ? key.scaled() : &number, dims());
+}
+
+bool DatasetState::reaches_beyond(const std::uint64_t* scaled, const std::uint64_t* sizes) noexcept {
+    bool beyond = false;
+    for (unsigned i = 0; i < rank(); ++i) {
+        beyond = beyond || sizes[i] - scaled[i] * chunk_dims()[i] < chunk_dims()[i];
+    }
+    return beyond;
 }
 
 Status DatasetState::load_chunk(const ChunkLocation& location, bool chunk_filtered, Bytes chunk) noexcept {

@@ -6,11 +6,16 @@
 #include "conversion.hpp"
 #include "dataset_state.hpp"
 #include "extent.hpp"
+#include "external_changes.hpp"
 #include "links.hpp"
 #include "place.hpp"
 #include "prepare.hpp"
+#include "shared_changes.hpp"
+#include "stored_dataset.hpp"
 #include "supported.hpp"
 #include "text.hpp"
+#include "versions.hpp"
+#include "virtual_changes.hpp"
 
 #include <h5mote/group.hpp>
 #include <h5mote/named_datatype.hpp>
@@ -18,12 +23,24 @@
 namespace h5mote {
 namespace {
 
+constexpr std::uint8_t layout_version(FormatVersion low) noexcept {
+    return H5MOTE_ALL_FORMATS == 0 || low == FormatVersion::standard ? 4 : low < FormatVersion::v110 ? 3 : 4;
+}
+
+// The list as a Span also where builds have none.
+template <typename T>
+struct ListOf {
+    static Span<const T> of(const Span<const T>& list) noexcept { return list; }
+    static Span<const T> of(const NoList& /*list*/) noexcept { return {}; }
+};
+
 // Everything that the header of a new dataset says, gathered and checked before anything is allocated.
 class NewDataset final : public HeaderContent {
 public:
     NewDataset(FileState& file, DatatypeView type, const Extent& space, const DatasetCreate& create) noexcept
         : file_(file), type_(type), space_(space), create_(create) {
         track_times = create.track_times;
+        layout_.version = layout_version(file.low());
     }
     NewDataset(const NewDataset&) = delete;
     NewDataset& operator=(const NewDataset&) = delete;
@@ -34,6 +51,8 @@ public:
         file_.context.release(MemoryKind::other, filters_, filters_size());
     }
 
+    /// The new dataset is to be a copy: everything is as another file has it, filters that this program lacks included.
+    void set_copy(const StoredDataset& dataset) noexcept { copy_ = &dataset; }
     /// The datatype is the committed one whose header is there.
     void set_committed(Address header) noexcept { committed_ = header; }
     /// A committed datatype counts the new dataset before that is there, and no longer if it cannot be made.
@@ -48,6 +67,8 @@ public:
         }
     }
     H5MOTE_STEP Status plan() noexcept;
+    /// Fits the planned dataset to the version bounds. unsupported: FileAccess::high is older than what it takes.
+    Status check_bounds() noexcept;
     /// Makes chunk index and header; nothing points to them yet.
     H5MOTE_STEP Status make(Address& address) noexcept;
 
@@ -59,13 +80,32 @@ public:
     void write(HeaderWriter& header) const noexcept override;
 
 private:
+    bool has_variable_length() const noexcept {
+        return H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 && contains_class(type_, TypeClass::variable_length);
+    }
+    // As libhdf5 does: space that it allocates would otherwise keep what was there before, which is no value then.
+    FillTime fill_time() const noexcept {
+        const bool zeros = create_.fill.empty() && !create_.fill_undefined;
+        return create_.fill_time == FillTime::if_set && zeros && has_variable_length() ? FillTime::on_allocation
+                                                                                       : create_.fill_time;
+    }
     std::size_t filters_size() const noexcept { return create_.filters.size() * sizeof(FilterEntry); }
     Status invalid(SourcePlace place, std::uint64_t value = 0) noexcept {
         return file_.context.fail(Module::dataset, place, Status::invalid_argument, 0, value);
     }
+    Status make_header(Address& address) noexcept;
     Status plan_chunks() noexcept;
     Status plan_filters() noexcept;
+    ChunkIndex fixed_index() const noexcept;
+    bool needs_no_index() const noexcept;
     Status plan_whole() noexcept;
+    Status plan_external() noexcept;
+    Status plan_virtual() noexcept;
+    const VirtualChangesFormat& virtual_data() const noexcept { return *file_.context.formats().virtual_changes; }
+    const ExternalChangesFormat& external_files() const noexcept { return *file_.context.formats().external_changes; }
+    Span<const NewExternalFile> external_list() const noexcept { return ListOf<NewExternalFile>::of(create_.external); }
+    Span<const NewMapping> mapping_list() const noexcept { return ListOf<NewMapping>::of(create_.mappings); }
+    bool is_external() const noexcept { return !create_.external.empty(); }
 
     FileState& file_;
     DatatypeView type_;
@@ -77,6 +117,8 @@ private:
     ChunkTableShape shape_;
     std::uint64_t bytes_ = 0;  // of all elements
     Address committed_ = kUndefinedAddress;
+    Address heap_ = kUndefinedAddress;  // with the names of external files
+    const StoredDataset* copy_ = nullptr;
 };
 
 Status NewDataset::plan() noexcept {
@@ -87,7 +129,7 @@ Status NewDataset::plan() noexcept {
         return invalid(H5MOTE_HERE, create_.fill.size());
     }
     // A value of variable length that was never written must be found to be none, and every element has its own.
-    if (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 && contains_class(type_, TypeClass::variable_length)) {
+    if (copy_ == nullptr && has_variable_length()) {
         if (create_.fill_undefined || create_.fill_time == FillTime::never) {
             return invalid(H5MOTE_HERE);
         }
@@ -98,6 +140,12 @@ Status NewDataset::plan() noexcept {
     if (create_.fill_undefined && (!create_.fill.empty() || create_.fill_time == FillTime::on_allocation)) {
         return invalid(H5MOTE_HERE);
     }
+    if (create_.layout == Layout::virtual_dataset || !create_.mappings.empty()) {
+        return plan_virtual();
+    }
+    if (is_external()) {
+        return plan_external();
+    }
     const bool chunked =
         create_.layout == Layout::chunked || (create_.layout == Layout::automatic && create_.chunk.rank() > 0);
     if (H5MOTE_PARTIAL_IO == 0 && !(chunked && space_.rank == 1)) {
@@ -106,8 +154,64 @@ Status NewDataset::plan() noexcept {
     return H5MOTE_PARTIAL_IO == 0 || chunked ? plan_chunks() : plan_whole();
 }
 
+// The data have no place in the file. Only the first dimension may grow: that leaves all elements where they are.
+Status NewDataset::plan_external() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        const Formats& formats = file_.context.formats();
+        if (formats.external_changes == nullptr || formats.external_data == nullptr) {
+            return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
+        }
+        std::uint64_t room = 0;
+        std::uint64_t most = type_.size();
+        bool sound = (create_.layout == Layout::automatic || create_.layout == Layout::contiguous) &&
+                     create_.filters.size() == 0 && create_.chunk.rank() == 0 && !create_.unfiltered_edges &&
+                     external_files().check(external_list(), room);
+        for (unsigned i = 0; sound && i < space_.rank; ++i) {
+            const std::uint64_t size = space_.max_dims[i];
+            sound = i == 0 || size == space_.dims[i];
+            most = size == kUnlimited || !checked_multiply(most, size, most) ? kUnlimited : most;
+        }
+        if (!sound || most > room) {
+            return invalid(H5MOTE_HERE, most);
+        }
+        layout_.size = narrow(bytes_);
+        return layout_.size == bytes_ ? Status::ok : invalid(H5MOTE_HERE, bytes_);
+    } else {
+        return Status::ok;
+    }
+}
+
+Status NewDataset::plan_virtual() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        const Formats& formats = file_.context.formats();
+        if (formats.virtual_changes == nullptr || formats.virtual_data == nullptr) {
+            return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
+        }
+        const bool sound = (create_.layout == Layout::automatic || create_.layout == Layout::virtual_dataset) &&
+                           create_.filters.size() == 0 && create_.chunk.rank() == 0 && !create_.unfiltered_edges &&
+                           !is_external() && space_.rank != 0;
+        if (!sound) {
+            return invalid(H5MOTE_HERE);
+        }
+        layout_.layout_class = Layout::virtual_dataset;
+        layout_.version = layout_.version < 4 ? std::uint8_t{4} : layout_.version;
+        return virtual_data().check(file_, space_, mapping_list());
+    } else {
+        return Status::ok;
+    }
+}
+
+Status NewDataset::check_bounds() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (const VersionsFormat* const format = file_.context.formats().versions) {
+            H5MOTE_TRY(format->settle_layout(file_, layout_, shape_.filtered));
+        }
+    }
+    return allow_type(file_, type_);
+}
+
 Status NewDataset::plan_whole() noexcept {
-    if (space_.extensible() || create_.filters.size() != 0 || create_.chunk.rank() != 0) {
+    if (space_.extensible() || create_.filters.size() != 0 || create_.chunk.rank() != 0 || create_.unfiltered_edges) {
         return invalid(H5MOTE_HERE);
     }
     layout_.size = narrow(bytes_);
@@ -156,11 +260,20 @@ Status NewDataset::plan_chunks() noexcept {
     if ((unlimited > 1 && H5MOTE_ALL_FORMATS == 0) || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index);
     }
+    if (create_.unfiltered_edges) {
+        if (file_.context.formats().unfiltered_edges == nullptr || H5MOTE_ALL_FORMATS == 0) {
+            return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
+        }
+        layout_.version = layout_.version < 4 ? std::uint8_t{4} : layout_.version;
+        layout_.flags = LayoutMessage::kPartialEdgeUnfiltered;
+    }
     layout_.layout_class = Layout::chunked;
     layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
-    layout_.index = unlimited > 1    ? ChunkIndex::btree2
-                    : unlimited == 1 ? ChunkIndex::extensible_array
-                                     : ChunkIndex::fixed_array;
+    layout_.index = layout_.version < 4 ? ChunkIndex::btree1
+                    : unlimited > 1     ? ChunkIndex::btree2
+                    : unlimited == 1    ? ChunkIndex::extensible_array
+                                        : fixed_index();
+    layout_.flags |= layout_.index == ChunkIndex::single && shape_.filtered ? LayoutMessage::kSingleFiltered : 0U;
     // Limit the array to as many elements as the file can address chunks of this size.
     const unsigned reach = file_.shape().sizeof_addr * 8U - floor_log2(bytes);
     layout_.array.max_bits = static_cast<std::uint8_t>(shape_.filtered || reach > 32 ? 32 : reach < 8 ? 8 : reach);
@@ -179,6 +292,9 @@ Status NewDataset::plan_filters() noexcept {
         FilterEntry* entry = ::new (static_cast<void*>(filters_ + i)) FilterEntry;
         entry->spec = create_.filters.data()[i];
         entry->filter = file_.context.find_filter(entry->spec.id);
+    }
+    if (H5MOTE_ALL_FORMATS != 0 && copy_ != nullptr) {
+        return Status::ok;
     }
     FilterTarget target{type_.size(), static_cast<std::uint32_t>(shape_.chunk_bytes)};
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -214,19 +330,27 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     }
     header.end();
 
-    constexpr AllocationTime kDefault[] = {AllocationTime::early, AllocationTime::late, AllocationTime::incremental};
+    constexpr AllocationTime kDefault[] = {AllocationTime::early, AllocationTime::late, AllocationTime::incremental,
+                                           AllocationTime::incremental};
     const AllocationTime allocation = create_.allocation == AllocationTime::automatic
                                           ? kDefault[static_cast<unsigned>(layout_.layout_class)]
                                           : create_.allocation;
     FillValueMessage fill;
     fill.allocation_time = static_cast<std::uint8_t>(allocation);
-    fill.write_time = static_cast<std::uint8_t>(create_.fill_time);
+    fill.write_time = static_cast<std::uint8_t>(fill_time());
     fill.undefined = create_.fill_undefined;
     fill.value = create_.fill;
     header.begin(MessageType::fill_value, kMessageConstant);
     fill.encode(header.out);
     header.end();
 
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (is_external()) {
+            header.begin(MessageType::external_files, kMessageConstant);
+            external_files().encode(header.out, header.shape, external_list(), heap_);
+            header.end();
+        }
+    }
     header.begin(MessageType::layout);
     layout_.encode(header.out, header.shape, create_.chunk.data(), type_.size());
     if (H5MOTE_PARTIAL_IO != 0 && layout_.layout_class == Layout::compact) {
@@ -242,29 +366,68 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
 
     if (H5MOTE_FILTERS != 0 && filters_ != nullptr) {
         header.begin(MessageType::filter_pipeline);
-        encode_pipeline(header.out, create_.filters.size());
-        for (std::size_t i = 0; i < create_.filters.size(); ++i) {
-            encode_filter(header.out, filters_[i].spec);
+        if (H5MOTE_ALL_FORMATS != 0 && copy_ != nullptr) {
+            header.out.bytes(copy_->pipeline);
+        } else {
+            encode_pipeline(header.out, create_.filters.size());
+            for (std::size_t i = 0; i < create_.filters.size(); ++i) {
+                encode_filter(header.out, filters_[i].spec);
+            }
         }
         header.end();
     }
     header.reserve_continuation();
 
     header.begin(MessageType::dataspace);
-    encode_dataspace(header.out, header.shape, space_);
+    // Chunks are numbered by the maximum sizes, which must stay when the sizes become smaller (libhdf5 always stores
+    // them).
+    const bool resizable =
+        is_external() || (layout_.layout_class != Layout::contiguous && layout_.layout_class != Layout::compact);
+    encode_dataspace(header.out, header.shape, space_, resizable);
     header.end();
 }
 
+// The index of a dataset that cannot grow. Where no program asks for versions, it stays what it has always been; else
+// it is chosen as libhdf5 chooses it.
+ChunkIndex NewDataset::fixed_index() const noexcept {
+    if (H5MOTE_ALL_FORMATS == 0 || file_.versions() == nullptr || file_.context.formats().unindexed_chunks == nullptr) {
+        return ChunkIndex::fixed_array;
+    }
+    bool single = !space_.extensible();
+    for (unsigned i = 0; i < space_.rank; ++i) {
+        single = single && space_.dims[i] == create_.chunk.data()[i];
+    }
+    return single                                                            ? ChunkIndex::single
+           : !shape_.filtered && create_.allocation == AllocationTime::early ? ChunkIndex::implicit
+                                                                             : ChunkIndex::fixed_array;
+}
+
+// Whether the layout message alone locates the chunks.
+bool NewDataset::needs_no_index() const noexcept {
+    return H5MOTE_ALL_FORMATS != 0 && (layout_.index == ChunkIndex::single || layout_.index == ChunkIndex::implicit);
+}
+
 Status NewDataset::make(Address& address) noexcept {
-    if (layout_.layout_class == Layout::chunked) {
+    if (layout_.layout_class == Layout::chunked && !needs_no_index()) {
         ChunkTable table;
         H5MOTE_TRY(table.create(file_, layout_, shape_));
     }
-    const Status status = create_header(file_, *this, address);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(is_external() ? external_files().create(file_, external_list(), heap_) : Status::ok);
+        if (layout_.layout_class == Layout::virtual_dataset) {
+            H5MOTE_TRY(virtual_data().create(file_, space_, mapping_list(), layout_));
+        }
+    }
+    const Status status = make_header(address);
     if (status != Status::ok) {
         unmake(kUndefinedAddress);
     }
     return status;
+}
+
+Status NewDataset::make_header(Address& address) noexcept {
+    const SharedMessageChangesFormat* const format = shared_changes(file_);
+    return format == nullptr ? create_header(file_, *this, address) : format->create_header(file_, *this, address);
 }
 
 void NewDataset::unmake(Address address) noexcept {
@@ -272,11 +435,27 @@ void NewDataset::unmake(Address address) noexcept {
     if (layout_.layout_class == Layout::chunked) {
         ChunkTable::discard_fresh(file_, layout_, shape_);
     }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (is_external()) {
+            external_files().discard(file_, external_list(), heap_);
+        }
+        if (layout_.layout_class == Layout::virtual_dataset) {
+            virtual_data().discard(file_, layout_);
+        }
+    }
 }
 
 Status NewDataset::finish(DatasetState& state) const noexcept {
     state.set_reserve(create_.reserve);
-    if (H5MOTE_PARTIAL_IO != 0 && create_.allocation == AllocationTime::early) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (layout_.layout_class == Layout::virtual_dataset) {
+            return virtual_data().check_extent(state, space_.dims);
+        }
+    }
+    // A copy gets the space that the original has, which with an implicit index is all of it.
+    const bool at_once = create_.allocation == AllocationTime::early &&
+                         (copy_ == nullptr || (H5MOTE_ALL_FORMATS != 0 && layout_.index == ChunkIndex::implicit));
+    if (H5MOTE_PARTIAL_IO != 0 && at_once) {
         return state.allocate_all();
     }
     return Status::ok;
@@ -291,6 +470,7 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
     std::string_view name;
     H5MOTE_TRY(prepare_link(file, group, path, parent, name));
     H5MOTE_TRY(content.plan());
+    H5MOTE_TRY(content.check_bounds());
     H5MOTE_TRY(content.use_type());
     Status status = content.make(link.address);
     if (status != Status::ok) {
@@ -304,6 +484,9 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
     if (status == Status::ok) {
         link.name = bytes_of(name);
         status = insert_link(file, parent, link);
+    }
+    if (const SharedMessageChangesFormat* const format = status == Status::ok ? nullptr : shared_changes(file)) {
+        (void)format->release_all(file, link.address, {});
     }
     if (status != Status::ok && state != nullptr) {
         DatasetState::unmake(*state);
@@ -374,6 +557,15 @@ Result<Dataset> Group::create_dataset(std::string_view path, const NamedDatatype
     DatasetState* state = nullptr;
     H5MOTE_TRY(create(file, address_, path, content, state));
     return Dataset(file, state->address(), *state);
+}
+
+Result<Dataset> Group::make_copy(std::string_view path, const StoredDataset& dataset) noexcept {
+    NewDataset content(*file_, dataset.type, extent_of(dataset.space), dataset.create);
+    content.set_copy(dataset);
+    content.set_committed(dataset.type_object);
+    DatasetState* state = nullptr;
+    H5MOTE_TRY(create(*file_, address_, path, content, state));
+    return Dataset(*file_, state->address(), *state);
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {

@@ -12,7 +12,7 @@ namespace h5mote {
 // The number of the first chunk that may reach beyond the extent. If all dimensions have their maximum size except the
 // one that counts slowest in the index, the chunks before that number lie within the extent; otherwise any chunk may
 // reach beyond it, and the number is 0.
-ChunkNumber DatasetState::first_beyond() noexcept {
+ChunkNumber DatasetState::first_beyond(const std::uint64_t* sizes) noexcept {
     unsigned slowest = 0;
     for (unsigned i = 0; i < rank(); ++i) {
         slowest = max_dims()[i] == kUnlimited ? i : slowest;
@@ -20,13 +20,13 @@ ChunkNumber DatasetState::first_beyond() noexcept {
     std::uint64_t below = 1;
     for (unsigned i = 0; i < rank(); ++i) {
         if (i != slowest) {
-            below = dims()[i] == max_dims()[i] ? below * chunks_along(max_dims()[i], chunk_dims()[i]) : 0;
+            below = sizes[i] == max_dims()[i] ? below * chunks_along(max_dims()[i], chunk_dims()[i]) : 0;
         }
     }
-    return narrow(quotient_of(dims()[slowest], chunk_dims()[slowest]) * below);
+    return narrow(quotient_of(sizes[slowest], chunk_dims()[slowest]) * below);
 }
 
-Status DatasetState::clear_beyond() noexcept {
+Status DatasetState::clear_beyond(const std::uint64_t* sizes) noexcept {
     // The coordinates of the chunk, and those of its first element.
     const std::size_t size = rank() * 2 * sizeof(std::uint64_t);
     auto* scaled = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
@@ -36,19 +36,62 @@ Status DatasetState::clear_beyond() noexcept {
     Status status = Status::ok;
     if (H5MOTE_ALL_FORMATS != 0 && table_.by_coordinates()) {
         status = clear_by_coordinates(scaled);
+    } else if (H5MOTE_FIXED_CHUNKS != 0 && !table_.can_remove()) {
+        status = clear_implicit(sizes == nullptr ? max_dims() : sizes, scaled);
     } else {
-        for (ChunkNumber number = first_beyond(); status == Status::ok; ++number) {
+        for (ChunkNumber number = first_beyond(dims()); status == Status::ok; ++number) {
             ChunkLocation location;
             status = table_.next(number, location);
             if (status == Status::ok) {
                 bool removed = false;
                 scaled_of(number, scaled);
-                status = clear_chunk(number, location, scaled, removed);
+                status = clear_chunk({number, scaled}, location, scaled, removed);
             }
         }
     }
     file_->context.release(MemoryKind::other, scaled, size);
     return status == Status::not_found ? Status::ok : status;
+}
+
+// Clears the chunks that have elements within `sizes`, and do not lie wholly within the extent. All of an implicit
+// index may be very long, and what lies beyond both is cleared when the dataset grows so far. Chunks that only the
+// maximum size cuts show nothing beyond it, and count as whole.
+//
+// These chunks are as many boxes as there are dimensions. In box k, the coordinates before k are those of whole chunks,
+// coordinate k is beyond these, and those behind k are any.
+Status DatasetState::clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled) noexcept {
+    if (!table_.has_storage()) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(table_.check_space());
+    const auto whole = [this](unsigned i) {
+        return dims()[i] == max_dims()[i] ? chunks_along(max_dims()[i], chunk_dims()[i])
+                                          : quotient_of(dims()[i], chunk_dims()[i]);
+    };
+    const auto behind = [&](unsigned i, unsigned k) {
+        const std::uint64_t size = sizes[i] < max_dims()[i] ? sizes[i] : max_dims()[i];
+        return i < k ? whole(i) : chunks_along(size, chunk_dims()[i]);
+    };
+    for (unsigned k = 0; k < rank(); ++k) {
+        bool more = true;
+        for (unsigned i = 0; i < rank(); ++i) {
+            scaled[i] = i == k ? whole(i) : 0;
+            more = more && scaled[i] < behind(i, k);
+        }
+        while (more) {
+            const ChunkKey key = key_of(scaled);
+            ChunkLocation location;
+            bool removed = false;
+            H5MOTE_TRY(table_.find(key, location));
+            H5MOTE_TRY(clear_chunk(key, location, scaled, removed));
+            more = false;
+            for (unsigned i = rank(); i-- > 0 && !more;) {
+                more = ++scaled[i] < behind(i, k);
+                scaled[i] = more ? scaled[i] : i == k ? whole(i) : 0;
+            }
+        }
+    }
+    return Status::ok;
 }
 
 // A record that is removed leaves its position to the next one. In a damaged index it may be found at its position, but
@@ -71,7 +114,9 @@ Status DatasetState::clear_by_coordinates(std::uint64_t* scaled) noexcept {
         if (status == Status::ok) {
             bool removed = false;
             status = clear_chunk(key_of(scaled), location, scaled, removed);
-            cursor.next -= removed ? 1 : 0;
+            if (removed) {
+                cursor.step_back();
+            }
             gone = removed ? location.address : kUndefinedAddress;
         }
     }
@@ -140,16 +185,17 @@ Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& locat
 // Rows that count have to be on the storage before the sizes that count them, and what lies beyond the new sizes is
 // cleared after them: the index and the chunks hold all rows of the old extent until the new one is durable.
 Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
+    H5MOTE_TRY(is_chunked() ? table_.check_room() : Status::ok);
     const std::size_t size = rank() * sizeof(std::uint64_t);
     auto* const old = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
     if (old == nullptr) {
         return Status::out_of_memory;
     }
     std::memcpy(old, dims(), size);
-    Status status = store_chunks();
+    Status status = edges_unfiltered() ? edges().adapt(*this, wanted) : store_chunks();
     if (status == Status::ok) {
         set_dims(wanted);
-        status = store_dims();
+        status = edges_unfiltered() ? edges().store(*this) : store_dims();
         if (status == Status::ok) {
             status = file_->order();
         }
@@ -157,13 +203,17 @@ Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
             set_dims(old);
         }
     }
+    if (status == Status::ok) {
+        // From here on the dataset is smaller. What cannot be cleared now is cleared later, and then all that lies
+        // beyond the extent if an earlier change left something.
+        const bool left = uncleared_;
+        cleared_ = false;
+        uncleared_ = true;
+        (void)clear_cut(H5MOTE_FIXED_CHUNKS == 0 || left ? nullptr : old);
+    }
     file_->context.release(MemoryKind::other, old, size);
     H5MOTE_TRY(status);
-    // From here on the dataset is smaller. What cannot be cleared now is cleared later.
-    cleared_ = false;
-    uncleared_ = true;
-    (void)clear_cut();
-    return Status::ok;
+    return edges_unfiltered() ? edges().filter(*this) : Status::ok;
 }
 
 Status DatasetState::store_chunks() noexcept {
@@ -171,14 +221,41 @@ Status DatasetState::store_chunks() noexcept {
     return file_->chunks.write_back(*this);
 }
 
-Status DatasetState::clear_cut() noexcept {
+// Frees chunks in memory that lie wholly beyond the extent, as rows that could not be added leave them. To write them
+// might take space that there is not.
+Status DatasetState::drop_beyond() noexcept {
+    const std::size_t size = rank() * sizeof(std::uint64_t);
+    auto* const numbers = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
+    if (numbers == nullptr) {
+        return Status::out_of_memory;
+    }
+    count_appended();
+    file_->chunks.drop_if(*this, [&](ChunkSlot& slot) {
+        const std::uint64_t* scaled = numbers;
+        if (slot.coordinates != 0) {
+            scaled = slot.key().scaled();
+        } else {
+            scaled_of(slot.number, numbers);
+        }
+        bool beyond = false;
+        for (unsigned i = 0; i < rank(); ++i) {
+            beyond = beyond || scaled[i] * chunk_dims()[i] >= dims()[i];
+        }
+        return beyond;
+    });
+    file_->context.release(MemoryKind::other, numbers, size);
+    return Status::ok;
+}
+
+Status DatasetState::clear_cut(const std::uint64_t* sizes) noexcept {
+    H5MOTE_TRY(drop_beyond());
     H5MOTE_TRY(store_chunks());
     file_->chunks.drop_all(*this);
     tail_ = nullptr;
     at = end = nullptr;
     prepared_ = unfilled_end_ = 0;
     begun_ = rank() == 1 ? narrow(divide_up(dims()[0], chunk_dims()[0])) : 0;
-    H5MOTE_TRY(clear_beyond());
+    H5MOTE_TRY(clear_beyond(H5MOTE_FIXED_CHUNKS == 0 ? nullptr : sizes));
     cleared_ = true;
     uncleared_ = false;
     return Status::ok;

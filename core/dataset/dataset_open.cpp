@@ -3,9 +3,10 @@
 #include "checked.hpp"
 #include "chunk_grid.hpp"
 #include "dataset_state.hpp"
+#include "external_changes.hpp"
 #include "links.hpp"
 #include "prepare.hpp"
-#include "virtual_layout.hpp"
+#include "virtual_changes.hpp"
 
 #include <cstring>
 
@@ -230,7 +231,7 @@ Status DatasetState::load_layout() noexcept {
         }
     }
     sound = sound && data_size_ >= bytes &&
-            (layout_class_ == Layout::compact || data_address_ == kUndefinedAddress ||
+            (layout_class_ == Layout::compact || external() || data_address_ == kUndefinedAddress ||
              file_->contains(data_address_, data_size_));
     return sound ? Status::ok : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
 }
@@ -292,15 +293,16 @@ Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexc
     return status;
 }
 
-// Refuses to change the structures that this library only reads: external files, virtual layouts, unfiltered edge
-// chunks and chunk indexes in version 1 B-trees.
-Status DatasetState::begin_change() noexcept {
+// Refuses to change structures of which the program can only read. `stored_chunk`: a chunk is stored as it is given,
+// for which no filter has to be there.
+Status DatasetState::begin_change(bool stored_chunk) noexcept {
     H5MOTE_TRY(file_->check_writable());
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (external_) {
+        if (external_ && file_->context.formats().external_changes == nullptr) {
             return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
         }
-        if (is_virtual() || edges_unfiltered_) {
+        if ((is_virtual() && file_->context.formats().virtual_changes == nullptr) ||
+            (edges_unfiltered() && file_->context.formats().unfiltered_edges == nullptr)) {
             return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
                                               static_cast<std::uint32_t>(layout_class_));
         }
@@ -317,8 +319,15 @@ Status DatasetState::begin_change() noexcept {
         if (!changed_) {
             H5MOTE_TRY(table_.renew());
         }
+        if (edges_unfiltered()) {
+            H5MOTE_TRY(edges().begin(*this));
+        }
     }
-    H5MOTE_TRY(reserve_scratch());
+    const Status status = reserve_scratch();
+    if (H5MOTE_ALL_FORMATS != 0 && stored_chunk && status == Status::unsupported) {
+        return Status::ok;  // what went through the filters already needs none of them
+    }
+    H5MOTE_TRY(status);
     changed_ = true;
     return Status::ok;
 }
@@ -381,7 +390,9 @@ void DatasetState::unmake(DatasetState& state) noexcept {
 
 Status DatasetState::dispose(Disposal& disposal) noexcept {
     if (external()) {
-        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
+        const ExternalChangesFormat* const format = file_->context.formats().external_changes;
+        return format != nullptr ? format->dispose(*file_, address_, disposal)
+                                 : file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
     }
     if (is_chunked()) {
         return table_.dispose(disposal);
@@ -392,6 +403,11 @@ Status DatasetState::dispose(Disposal& disposal) noexcept {
         case Layout::compact:
             return Status::ok;
         default:
+            if constexpr (H5MOTE_ALL_FORMATS != 0) {
+                if (const VirtualChangesFormat* const format = file_->context.formats().virtual_changes) {
+                    return format->dispose(*this, disposal);
+                }
+            }
             return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
                                               static_cast<std::uint32_t>(layout_class_));
     }
@@ -413,6 +429,9 @@ void DatasetState::detach() noexcept {
 void DatasetState::destroy() noexcept {
     Context& context = file_->context;
     const std::size_t size = footprint(rank(), filter_count_, filter_values());
+    if (has_edge_numbers()) {
+        edges().end(*this);
+    }
     this->~DatasetState();
     context.release(MemoryKind::handle, this, size);
 }

@@ -243,6 +243,8 @@ Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
         if (walk_ == nullptr) {
             return Status::out_of_memory;
         }
+        // What is in memory goes to the file, so that the index names all chunks.
+        H5MOTE_TRY(state.file().writable() ? state.store_chunks() : Status::ok);
     }
     ChunkLocation location;
     ChunkTable& table = state.table();

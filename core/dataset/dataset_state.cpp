@@ -3,6 +3,7 @@
 #include "dataset_state.hpp"
 #include "checked.hpp"
 #include "chunk_grid.hpp"
+#include "shared_changes.hpp"
 
 #include <cstring>
 
@@ -41,10 +42,10 @@ void DatasetState::release_chunk(const ChunkLocation& location) noexcept {
     }
 }
 
-Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept {
+Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location, bool chunk_filtered) noexcept {
     FileState& file = *file_;
     const Bytes chunk{slot.data(), slot.size};
-    if (filtered()) {
+    if (filtered() && chunk_filtered) {
         return read_filtered(location, chunk);
     }
     return told(file.context, file.driver, H5MOTE_HERE, file.driver.read(Usage::raw_data, location.address, chunk),
@@ -148,16 +149,17 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
         ChunkLocation location;
         status = table_.find(key, location);
         const bool exists = status == Status::ok && location.address != kUndefinedAddress;
+        const bool decoded = filtered() && !(edges_unfiltered() && is_edge(key));
         if (exists) {
-            location.size = filtered() ? location.size : chunk_bytes_;
+            location.size = decoded ? location.size : chunk_bytes_;
             slot->address = location.address;
             slot->stored_size = static_cast<std::uint32_t>(location.size);
             // Check the address even if the chunk is not read: it will be written there, or its space released.
             status = check_place(location);
         }
         if (status == Status::ok) {
-            status =
-                exists && !overwrite ? read_chunk(*slot, location) : fill(slot->data(), slot->size / element_size_);
+            status = exists && !overwrite ? read_chunk(*slot, location, decoded)
+                                          : fill(slot->data(), slot->size / element_size_);
         }
     }
     if (status == Status::ok) {
@@ -234,20 +236,30 @@ Status DatasetState::reserve_scratch() noexcept {
     return Status::ok;
 }
 
-// The encoded chunk is written to new space. The old one stays valid until the index entry is switched.
-Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
-    FileState& file = *file_;
+// `result`: the bytes of the chunk as they are stored, in the filters' scratch memory or in the slot itself.
+inline Status DatasetState::encode(ChunkSlot& slot, ConstBytes& result, std::uint32_t& mask) noexcept {
+    if (edges_unfiltered() && edges().skips(*this, slot.key(), mask)) {
+        result = {slot.data(), slot.size};
+        return Status::ok;
+    }
+    mask = 0;
     const FilterPipeline filters = pipeline();
     const std::size_t need = filters.scratch_need(slot.size, true);
-    const Bytes work{file.filter_scratch(need), need};
+    const Bytes work{file_->filter_scratch(need), need};
     if (work.data() == nullptr && need != 0) {
         return Status::out_of_memory;
     }
+    FilterId failed = FilterId::none;
+    const Status encoded = filters.encode({slot.data(), slot.size}, work, result, mask, failed);
+    return tell_filter(file_->context, H5MOTE_HERE, encoded, failed);
+}
+
+// The encoded chunk is written to new space. The old one stays valid until the index entry is switched.
+Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
+    FileState& file = *file_;
     ConstBytes result;
     ChunkLocation location;
-    FilterId failed = FilterId::none;
-    const Status encoded = filters.encode({slot.data(), slot.size}, work, result, location.mask, failed);
-    H5MOTE_TRY(tell_filter(file.context, H5MOTE_HERE, encoded, failed));
+    H5MOTE_TRY(encode(slot, result, location.mask));
     location.size = result.size();
     H5MOTE_TRY(file.space.allocate(Usage::raw_data, location.size, location.address));
     file.unsynced = true;
@@ -396,6 +408,8 @@ Status DatasetState::allocate_chunk(const ChunkKey& key) noexcept {
 // ---- the file's demands ------------------------------------------------------------------------------------------
 
 Status DatasetState::change_dims(const std::uint64_t* wanted, bool store) noexcept {
+    // The first time, a dataspace that is shared with other objects becomes this one's own.
+    H5MOTE_TRY(store ? Status::ok : own_shared(*file_, address_, MessageType::dataspace));
     MessageIterator message(*file_, address_);
     H5MOTE_TRY(message.next(MessageType::dataspace));
     DataspaceMessage space;
@@ -405,6 +419,10 @@ Status DatasetState::change_dims(const std::uint64_t* wanted, bool store) noexce
     for (unsigned i = 0; i < rank(); ++i) {
         if (space.dim(i) != wanted[i]) {
             const std::size_t at_dim = offset + std::size_t{i} * width;
+            if (space.max_dims == nullptr && is_chunked() && !table_.by_coordinates()) {
+                // Without a stored maximum the size is the maximum, and chunks are numbered by it.
+                return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index);
+            }
             if (!store) {
                 // secure() covers all bytes from this dimension on, and so the dimensions behind it.
                 return message.secure(message.offset() + at_dim);
@@ -436,14 +454,19 @@ Status DatasetState::flush_raw() noexcept {
         }
     }
     H5MOTE_TRY(file_->chunks.write_back(*this));
+    if (edges_unfiltered() && changed_) {
+        H5MOTE_TRY(edges().store(*this));
+        return edges().filter(*this);
+    }
     return store_dims();
 }
 
 // Allocates chunks behind the last row ahead of use: one more than were begun since the last flush, but besides that
 // one no more than reserve_ bytes hold.
 Status DatasetState::prepare(Phase phase) noexcept {
+    // Chunks in a B-tree are not prepared: nothing would give those back that are not used.
     if (H5MOTE_WRITE == 0 || H5MOTE_PREPARE_APPENDS == 0 || !appended_ || filtered() || !table_.exists() ||
-        !fits_cache()) {
+        !fits_cache() || (H5MOTE_ALL_FORMATS != 0 && table_.by_coordinates())) {
         return Status::ok;
     }
     const ChunkNumber begun = narrow(divide_up(dims()[0], chunk_rows()));

@@ -6,6 +6,7 @@
 #include "header_message.hpp"
 #include "messages.hpp"
 #include "pipeline.hpp"
+#include "unfiltered_edges.hpp"
 
 #include <h5mote/dataset.hpp>
 
@@ -69,6 +70,7 @@ class DatasetState final : public AppendCursor,
                            public FlushClient,
                            public ChunkOwner,
                            public std::conditional_t<H5MOTE_ALL_FORMATS != 0, VirtualSettings, NoVirtualSettings>,
+                           private std::conditional_t<H5MOTE_ALL_FORMATS != 0, EdgeNumbers, NoEdgeNumbers>,
                            private std::conditional_t<H5MOTE_FILTERS != 0, FilterValues, NoFilterValues> {
 public:
     /// Opens the dataset whose header is at `address`; a dataset that is open already is shared. `depth`: number of
@@ -162,12 +164,33 @@ public:
     Status allocate_all() noexcept;
     /// Names the chunk with these chunk coordinates, which are borrowed.
     ChunkKey key_of(const std::uint64_t* scaled) noexcept {
-        return {number_of(scaled), scaled, table_.by_coordinates() ? rank() * sizeof *scaled : 0};
+        const ChunkNumber number = number_of(scaled);
+        const bool by_number = !table_.by_coordinates() || (rank() == 1 && number == scaled[0]);
+        return {number, scaled, by_number ? 0 : rank() * sizeof *scaled};
     }
     /// Chunk coordinates of the chunk with that number, in an index that goes by numbers.
     void scaled_of(ChunkNumber number, std::uint64_t* scaled) noexcept;
+    /// Chunk coordinates of a chunk.
+    void coordinates_of(const ChunkKey& key, std::uint64_t* scaled) noexcept {
+        if (key.bytes() != 0) {
+            key.copy(scaled);
+        } else {
+            scaled_of(key.number, scaled);
+        }
+    }
+    /// Whether chunks that reach beyond the extent are stored without filters.
+    bool edges_unfiltered() const noexcept { return H5MOTE_ALL_FORMATS != 0 && edges_unfiltered_; }
+    /// Whether the bytes that such a dataset has for the chunk did not go through its filters, because with the present
+    /// extent it is at the edge. If the rank is not 1, `key` has coordinates.
+    bool is_edge(const ChunkKey& key) noexcept;
+    /// Whether a chunk that has elements within `sizes` reaches beyond them, too.
+    bool reaches_beyond(const std::uint64_t* scaled, const std::uint64_t* sizes) noexcept;
+    /// The filter mask that skips every filter.
+    std::uint32_t all_filters() const noexcept {
+        return filter_count_ < 32 ? (std::uint32_t{1} << filter_count_) - 1 : 0xffffffffU;
+    }
     /// Call before every change of the dataset. An error says that this library cannot change it.
-    Status begin_change() noexcept;
+    Status begin_change(bool stored_chunk = false) noexcept;
     /// Whether the data are in external files.
     bool external() const noexcept { return H5MOTE_ALL_FORMATS != 0 && external_; }
     /// Whether the data are in other datasets.
@@ -197,6 +220,8 @@ public:
     void evicted(ChunkSlot& slot) noexcept override;
 
 private:
+    friend class UnfilteredEdges;
+
     explicit DatasetState(FileState& file, Address address, unsigned rank) noexcept
         : file_(&file), address_(address), rank_(static_cast<std::uint8_t>(rank)) {}
 
@@ -252,8 +277,11 @@ private:
     // Releases the space of a chunk that no index names any more, unless a damaged index placed it outside of the file.
     void release_chunk(const ChunkLocation& location) noexcept;
     Status read_filtered(const ChunkLocation& location, Bytes chunk) noexcept;
-    Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;
+    Status read_chunk(ChunkSlot& slot, const ChunkLocation& location, bool filtered) noexcept;
     Status write_filtered(ChunkSlot& slot) noexcept;
+    Status encode(ChunkSlot& slot, ConstBytes& result, std::uint32_t& mask) noexcept;
+    // Only for a dataset that begin_change() has accepted.
+    const UnfilteredEdgesFormat& edges() const noexcept { return *file_->context.formats().unfiltered_edges; }
     Status fill_file(Address address, Address bytes) noexcept;
     // Changes the sizes in the dataspace message to `wanted`; without `store` only makes sure that they can be changed.
     H5MOTE_STEP Status change_dims(const std::uint64_t* wanted, bool store) noexcept;
@@ -265,15 +293,19 @@ private:
     // the index, and some of the chunks are left.
     H5MOTE_STEP Status remove_ahead() noexcept;
     // Removes chunks that lie wholly beyond the extent, and sets the elements beyond it in other chunks to the fill
-    // value.
-    H5MOTE_STEP Status clear_beyond() noexcept;
-    // Clears what lies beyond dims() after the dataset became smaller, whatever chunks are in memory.
-    Status clear_cut() noexcept;
+    // value. `sizes`: nothing beyond these has to be cleared; nullptr: all of it.
+    H5MOTE_STEP Status clear_beyond(const std::uint64_t* sizes = nullptr) noexcept;
+    // Clears what lies beyond dims(), but within `sizes`, after the dataset became smaller, whatever chunks are in
+    // memory.
+    Status clear_cut(const std::uint64_t* sizes = nullptr) noexcept;
+    Status drop_beyond() noexcept;
     // Makes the dataset smaller; sizes that are larger were made ready by set_extent().
     Status shrink(const std::uint64_t* wanted) noexcept;
+    Status resize_external(const std::uint64_t* wanted) noexcept;
     void set_dims(const std::uint64_t* wanted) noexcept;
-    ChunkNumber first_beyond() noexcept;
+    ChunkNumber first_beyond(const std::uint64_t* sizes) noexcept;
     Status clear_by_coordinates(std::uint64_t* scaled) noexcept;
+    Status clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled) noexcept;
     Status clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled,
                        bool& removed) noexcept;
 

@@ -53,14 +53,17 @@ Status ExternalStorage::describe(std::size_t i, ExternalFile& info, Span<char> n
                : file_.context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, info.name_length);
 }
 
+Status ExternalStorage::heap(Address& address) noexcept {
+    HeaderMessage message(file_, header_);
+    ExternalFilesMessage list;
+    H5MOTE_TRY(load(message, list));
+    address = list.heap;
+    return Status::ok;
+}
+
 Status ExternalStorage::heap_size(std::uint64_t& bytes) noexcept {
     Address address = 0;
-    {
-        HeaderMessage message(file_, header_);
-        ExternalFilesMessage list;
-        H5MOTE_TRY(load(message, list));
-        address = list.heap;
-    }
+    H5MOTE_TRY(this->heap(address));
     LocalHeap heap;
     H5MOTE_TRY(heap.open(file_, address));
     bytes = heap.header_size() + heap.data_size();
@@ -71,6 +74,7 @@ void ExternalStorage::close() noexcept {
     if (DriverOpener* const opener = file_.opener(); driver_ != nullptr && opener != nullptr) {
         opener->close(*driver_);
         driver_ = nullptr;
+        unsynced_ = false;
     }
 }
 
@@ -87,9 +91,11 @@ Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept
         }
         H5MOTE_TRY(window.view(0, length, text));
         const std::string_view file = text_of(text);
-        const Status status = names_other_file(file)
-                                  ? opener->open(file_.storage(), file, OpenPurpose::external_data, driver_)
-                                  : Status::not_found;
+        Status status = Status::not_found;
+        if (names_other_file(file)) {
+            status = writing_ ? opener->open_to_write(file_.storage(), file, OpenPurpose::external_data, driver_)
+                              : opener->open(file_.storage(), file, OpenPurpose::external_data, driver_);
+        }
         if (status != Status::ok) {
             driver_ = nullptr;
             return file_.context.fail(Module::dataset, H5MOTE_HERE, status, 0, name);
@@ -141,6 +147,41 @@ Status ExternalStorage::read(std::uint64_t offset, Bytes to) noexcept {
         std::memset(to.data() + there, 0, now - there);
         offset += now;
         to = to.subspan(now);
+    }
+    return Status::ok;
+}
+
+Status ExternalStorage::sync() noexcept {
+    if (unsynced_) {
+        H5MOTE_TRY(told(file_.context, *driver_, H5MOTE_HERE, driver_->sync()));
+        unsynced_ = false;
+    }
+    return Status::ok;
+}
+
+Status ExternalStorage::write(std::uint64_t offset, ConstBytes from) noexcept {
+    if (!writing_) {
+        close();
+        writing_ = true;
+    }
+    while (!from.empty()) {
+        if (driver_ == nullptr || offset < begin_ || offset >= end_) {
+            H5MOTE_TRY(sync());
+            H5MOTE_TRY(open(offset));
+        }
+        const std::uint64_t left = end_ - offset;
+        const std::size_t now = left < from.size() ? static_cast<std::size_t>(left) : from.size();
+        std::uint64_t to = 0;
+        std::uint64_t behind = 0;
+        if (!checked_add(offset_, offset - begin_, to) || !checked_add<std::uint64_t>(to, now, behind)) {
+            return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, offset);
+        }
+        unsynced_ = true;
+        H5MOTE_TRY(
+            told(file_.context, *driver_, H5MOTE_HERE, driver_->write(Usage::raw_data, to, from.first(now)), to));
+        length_ = length_ < behind ? behind : length_;
+        offset += now;
+        from = from.subspan(now);
     }
     return Status::ok;
 }

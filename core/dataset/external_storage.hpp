@@ -24,12 +24,19 @@ public:
     /// Describes the i-th file and copies its name, unless the span is empty. not_found: no such file.
     /// invalid_argument: the name is longer than the span.
     Status describe(std::size_t i, ExternalFile& info, Span<char> name) noexcept;
-    /// Bytes of the heap with the names.
+    /// Address of the heap with the names, and its bytes.
+    Status heap(Address& address) noexcept;
     Status heap_size(std::uint64_t& bytes) noexcept;
 
     /// Fills `to` with the data from byte `offset` on. Bytes behind the end of a file that is too short are zeros.
     /// corrupt_file: beyond the last file; not_found: a file is missing; unsupported: there is no opener.
     Status read(std::uint64_t offset, Bytes to) noexcept;
+    /// Writes the data from byte `offset` on; files that are not there are made. From the first call on, which may
+    /// write nothing, read() opens files in the same way. unsupported: there is no opener; read_only: it does not
+    /// write. corrupt_file as above.
+    Status write(std::uint64_t offset, ConstBytes from) noexcept;
+    /// Makes what was written durable. Call after the last write().
+    Status sync() noexcept;
 
 private:
     Status load(HeaderMessage& message, ExternalFilesMessage& list) noexcept;
@@ -45,6 +52,8 @@ private:
     std::uint64_t end_ = 0;
     std::uint64_t offset_ = 0;  // ... at this offset in the file
     std::uint64_t length_ = 0;  // size of that file in bytes
+    bool writing_ = false;      // files are opened for writing
+    bool unsynced_ = false;     // the open file was written to since the last sync
 };
 
 /// What reads external data, for programs that name formats::external_data.

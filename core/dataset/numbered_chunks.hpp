@@ -23,4 +23,15 @@ Status next_chunk(OpenChunkIndex& index, Find find, std::uint64_t chunks, ChunkN
     return Status::not_found;
 }
 
+/// Whether the metadata cache has room for a change of that block of an array and `beside` bytes: for the array's other
+/// blocks, and for a message that points to its header. A block that is large for the cache is changed on the storage.
+/// over_budget.
+inline Status check_block_room(OpenChunkIndex& index, const ElementBlock& block, std::uint64_t beside) noexcept {
+    FileState& file = *index.file;
+    const std::uint64_t need = beside + (file.cache.is_large(block.size) ? 0 : block.size);
+    return block.address == kUndefinedAddress || need <= file.cache.budget()
+               ? Status::ok
+               : file.context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, need);
+}
+
 }  // namespace h5mote

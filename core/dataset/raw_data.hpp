@@ -29,6 +29,8 @@ public:
     /// A view of at least `least` bytes from `offset` on. It is read in one go with what is expected to be needed next;
     /// `wanted`: bytes that are known to be needed. Valid until the next call. Errors of read(), out_of_memory.
     Status view(std::uint64_t offset, std::size_t least, std::uint64_t wanted, ConstBytes& bytes) noexcept;
+    /// The external files of a dataset that has some.
+    ExternalStorage& external() noexcept { return external_; }
     /// Gives back the memory for reading ahead. Call before a chunk is loaded into the chunk cache, which lends that
     /// memory from its budget.
     void release() noexcept;

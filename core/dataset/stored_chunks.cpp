@@ -129,7 +129,7 @@ Status Dataset::write_chunk(Span<const std::uint64_t> offset, ConstBytes stored,
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
-    H5MOTE_TRY(state.begin_change());
+    H5MOTE_TRY(state.begin_change(true));
     state.count_appended();
     OwnedChunk named(file_->context);
     H5MOTE_TRY(named.set(state, offset, true));
@@ -157,6 +157,15 @@ Status Dataset::write_chunk(Span<const std::uint64_t> offset, ConstBytes stored,
 // The same steps as for a chunk from memory: the new bytes are complete before the index leads to them.
 Status DatasetState::enter_stored(const ChunkKey& key, ConstBytes stored, std::uint32_t mask) noexcept {
     FileState& file = *file_;
+    if (edges_unfiltered()) {
+        H5MOTE_TRY(flush_raw());
+        std::uint32_t edge_mask = 0;
+        const bool edge = edges().skips(*this, key, edge_mask);
+        mask = edge ? edge_mask : mask;
+        if (edge && stored.size() != chunk_bytes_) {
+            return file.context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, stored.size());
+        }
+    }
     const unsigned width = table_.size_width();
     if (stored.empty() || (width < 8 && stored.size() >> (8 * width) != 0)) {
         return file.context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, stored.size());

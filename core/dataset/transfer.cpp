@@ -24,9 +24,9 @@ Status Transfer::prepare() noexcept {
     }
     FileValues values = source_.values(file_, writing() ? FileValues::Side::to : FileValues::Side::from);
     memory_size_ = request_.type.size();
+    to_heap_ = H5MOTE_ALL_FORMATS != 0 && writing() && contains_class(stored, TypeClass::variable_length);
     // Elements that were never written would share the objects of the fill value, and lose them with the first of them.
-    if (H5MOTE_ALL_FORMATS != 0 && writing() && !dataset_.default_fill() &&
-        contains_class(stored, TypeClass::variable_length)) {
+    if (to_heap_ && !dataset_.default_fill()) {
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
                                          static_cast<std::uint32_t>(TypeClass::variable_length));
     }
@@ -163,6 +163,14 @@ H5MOTE_STEP Status Dataset::read_stored(const Selection& selection, Bytes data) 
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     return transfer(state_of(cursor_), {selection, {}, nullptr, nullptr, data, false, true});
+}
+
+H5MOTE_STEP Status Dataset::write_stored(const Selection& selection, ConstBytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(state_of(cursor_).begin_change());
+    const Bytes from{const_cast<std::byte*>(data.data()), data.size()};
+    return transfer(state_of(cursor_), {selection, {}, nullptr, nullptr, from, true, true});
 }
 
 }  // namespace h5mote

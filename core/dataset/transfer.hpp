@@ -17,7 +17,7 @@ struct TransferRequest {
     const Selection* memory_selection = nullptr;  ///< in `memory`
     Bytes data;                                   ///< the caller's buffer; a transfer that writes only reads it
     bool write = false;
-    bool stored = false;     ///< read elements in the file's form; an empty `type` is the dataset's own
+    bool stored = false;     ///< elements in the file's form; an empty `type` is the dataset's own
     std::uint8_t depth = 0;  ///< number of virtual datasets in the chain that leads to this one as a source
 };
 
@@ -60,7 +60,11 @@ private:
     H5MOTE_STEP Status write_compact(SelectionRuns& runs) noexcept;
     Status write_chunks(ChunkedRuns& runs) noexcept;
     Status to_memory(std::byte* at, const PairedRun& piece) noexcept;
+    Status to_header(MessageIterator& message, std::size_t offset, const PairedRun& piece) noexcept;
     Status to_file(std::uint64_t address, const PairedRun& piece) noexcept;
+    // Read and write bytes of the storage or, if `address` is an offset in external data, of the files there.
+    Status get(std::uint64_t address, Bytes to) noexcept;
+    Status put(std::uint64_t address, ConstBytes from) noexcept;
 
     Status invalid(SourcePlace place, std::uint64_t value = 0) noexcept {
         return file_.context.fail(Module::dataset, place, Status::invalid_argument, 0, value);
@@ -81,6 +85,7 @@ private:
     std::uint32_t memory_size_ = 0;
     std::uint32_t element_size_ = 0;
     std::uint64_t count_ = 0;  // of selected elements
+    bool to_heap_ = false;     // elements that are written have parts in the global heap
     ChunkLookup lookup_;
     union Walk {
         Walk() noexcept {}

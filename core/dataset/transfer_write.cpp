@@ -2,6 +2,11 @@
 
 #include "transfer.hpp"
 
+#include "external_changes.hpp"
+#include "virtual_changes.hpp"
+
+#include <cstring>
+
 namespace h5mote {
 
 Status Transfer::to_memory(std::byte* at, const PairedRun& piece) noexcept {
@@ -9,12 +14,24 @@ Status Transfer::to_memory(std::byte* at, const PairedRun& piece) noexcept {
                            at + static_cast<std::size_t>(piece.file * element_size_), element_size_);
 }
 
+Status Transfer::get(std::uint64_t address, Bytes to) noexcept {
+    return dataset_.external() ? file_.context.formats().external_data->read(raw_.external(), address, to)
+                               : file_.driver.read(Usage::raw_data, address, to);
+}
+
+Status Transfer::put(std::uint64_t address, ConstBytes from) noexcept {
+    if (dataset_.external()) {
+        return file_.context.formats().external_changes->write(raw_.external(), address, from);
+    }
+    file_.unsynced = true;
+    return file_.driver.write(Usage::raw_data, address, from);
+}
+
 Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept {
     const std::uint64_t at = address + piece.file * element_size_;
     const std::size_t bytes = static_cast<std::size_t>(piece.length * element_size_);
-    file_.unsynced = true;
     if (conversion_.is_copy()) {
-        return file_.driver.write(Usage::raw_data, at, {user(piece.memory), bytes});
+        return put(at, {user(piece.memory), bytes});
     }
     // Converts a few elements at a time. The stored elements are read first: members that the memory datatype lacks
     // stay.
@@ -27,11 +44,10 @@ Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept
         const std::uint64_t left = piece.length - done;
         const std::uint64_t now = left < room ? left : room;
         const Bytes elements{buffer, static_cast<std::size_t>(now * element_size_)};
-        H5MOTE_TRY(file_.driver.read(Usage::raw_data, at + done * element_size_, elements));
+        H5MOTE_TRY(get(at + done * element_size_, elements));
         H5MOTE_TRY(to_memory(buffer, {0, piece.memory + done, now, 1}));
         H5MOTE_TRY(file_.order_heap());
-        file_.unsynced = true;
-        H5MOTE_TRY(file_.driver.write(Usage::raw_data, at + done * element_size_, elements));
+        H5MOTE_TRY(put(at + done * element_size_, elements));
     }
     return Status::ok;
 }
@@ -42,8 +58,14 @@ Status Transfer::write_whole() noexcept {
     if (dataset_.layout_class() == Layout::compact) {
         return write_compact(runs);
     }
+    if (dataset_.is_virtual()) {
+        return file_.context.formats().virtual_changes->write(dataset_, request_, space_, pairs_, memory_size_);
+    }
     if (dataset_.data_address() == kUndefinedAddress) {
         H5MOTE_TRY(dataset_.allocate_contiguous());
+    }
+    if (dataset_.external()) {
+        H5MOTE_TRY(put(0, {}));  // elements of which only a part is written are read first, from the same files
     }
     SelectionRun run;
     PairedRun piece;
@@ -53,7 +75,7 @@ Status Transfer::write_whole() noexcept {
             H5MOTE_TRY(to_file(dataset_.data_address(), piece));
         }
     }
-    return Status::ok;
+    return dataset_.external() ? file_.context.formats().external_changes->sync(raw_.external()) : Status::ok;
 }
 
 Status Transfer::write_compact(SelectionRuns& runs) noexcept {
@@ -61,15 +83,34 @@ Status Transfer::write_compact(SelectionRuns& runs) noexcept {
     H5MOTE_TRY(message.next(MessageType::layout));
     LayoutMessage layout;
     H5MOTE_TRY(layout.decode(file_.context, file_.shape(), message.body()));
+    const std::uint32_t offset = layout.compact_offset;
     std::byte* data = nullptr;
-    H5MOTE_TRY(message.change(layout.compact_offset, data));
+    H5MOTE_TRY(message.change(offset, data));
     SelectionRun run;
     PairedRun piece;
     while (runs.next(run)) {
         pairs_.take(run);
         while (pairs_.next(piece)) {
-            H5MOTE_TRY(to_memory(data, piece));
+            H5MOTE_TRY(to_heap_ ? to_header(message, offset, piece) : to_memory(data, piece));
         }
+    }
+    return Status::ok;
+}
+
+// Values of variable length go to the heap, and changes that the heap orders before its own write the header. So each
+// element is converted beside the header, which counts as changed when the element is there.
+Status Transfer::to_header(MessageIterator& message, std::size_t offset, const PairedRun& piece) noexcept {
+    std::byte* const element = file_.filter_scratch(element_size_);
+    if (element == nullptr) {
+        return Status::out_of_memory;
+    }
+    for (std::uint64_t i = 0; i < piece.length; ++i) {
+        const std::size_t at = offset + static_cast<std::size_t>((piece.file + i) * element_size_);
+        std::memcpy(element, message.body().data() + at, element_size_);
+        H5MOTE_TRY(conversion_.run(1, user(piece.memory + i), memory_size_, element, element_size_));
+        std::byte* to = nullptr;
+        H5MOTE_TRY(message.change(at, to));
+        std::memcpy(to, element, element_size_);
     }
     return Status::ok;
 }
@@ -92,9 +133,12 @@ Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
                     H5MOTE_TRY(to_file(address, piece));
                     continue;
                 }
+                const Status status = to_memory(slot->data(), piece);
+                // Only now: values of variable length go to the heap meanwhile, and changes that the heap orders before
+                // its own write the chunk, which then counts as unchanged.
                 slot->touch(static_cast<std::uint32_t>(piece.file * element_size_),
                             static_cast<std::uint32_t>((piece.file + piece.length) * element_size_));
-                H5MOTE_TRY(to_memory(slot->data(), piece));
+                H5MOTE_TRY(status);
             }
         }
     }

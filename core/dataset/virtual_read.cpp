@@ -1,12 +1,11 @@
-// H5D (virtual) - reading through the mappings, and the extent of a virtual dataset that follows from them.
+// H5D (virtual) - transfers through the mappings, and the extent of a virtual dataset that follows from them.
 
 #include "checked.hpp"
 #include "dataspace_editor.hpp"
 #include "place.hpp"
 #include "selection_project.hpp"
-#include "transfer.hpp"
 #include "unlimited.hpp"
-#include "virtual_layout.hpp"
+#include "virtual_transfer.hpp"
 
 namespace h5mote {
 namespace {
@@ -16,112 +15,50 @@ constexpr unsigned kMaxDepth = 4;
 // Most blocks of a mapping that has a source for each of its blocks.
 constexpr std::uint64_t kMaxBlocks = std::uint64_t{1} << 32;
 
-// A source dataset, open.
-class Source {
-public:
-    explicit Source(FileState& file) noexcept : file_(file) {}
-    Source(const Source&) = delete;
-    Source& operator=(const Source&) = delete;
-    ~Source() { close(); }
+}  // namespace
 
-    /// not_found: there is none. A file that was open already is found again rather than opened anew.
-    Status open(const VirtualMapping& names, bool same_file, unsigned depth) noexcept;
-    void close() noexcept {
-        (void)DatasetState::release(state_);
-        state_ = nullptr;
-        FileState::release(held_);
-        held_ = nullptr;
-    }
-    DatasetState& operator*() const noexcept { return *state_; }
-    DatasetState* operator->() const noexcept { return state_; }
+void VirtualSource::close() noexcept {
+    (void)DatasetState::release(state_);
+    state_ = nullptr;
+    FileState::release(held_);
+    held_ = nullptr;
+}
 
-private:
-    FileState& file_;
-    FileState* held_ = nullptr;
-    DatasetState* state_ = nullptr;
-};
+Status VirtualSource::commit() noexcept {
+    DatasetState* const state = state_;
+    state_ = nullptr;
+    H5MOTE_TRY(DatasetState::release(state));
+    return held_ != nullptr && held_ != &file_ ? held_->commit() : Status::ok;
+}
 
-Status Source::open(const VirtualMapping& names, bool same_file, unsigned depth) noexcept {
+Status VirtualSource::open(const VirtualMapping& names, bool same_file, unsigned depth, bool writing) noexcept {
     (void)DatasetState::release(state_);
     state_ = nullptr;
     FileState* file = &file_;
     if (same_file) {
         file->retain();
     } else {
-        H5MOTE_TRY(file_.open_other(names.file_name(), OpenPurpose::virtual_source, file));
+        H5MOTE_TRY(file_.open_other(names.file_name(), OpenPurpose::virtual_source, file, writing));
     }
     // Release the file of the previous source only now: if it is the same file, it stays open.
     FileState::release(held_);
     held_ = file;
     Place place(*file, file->root());
     H5MOTE_TRY(place.follow(names.dataset_name()));
-    return DatasetState::open(place.file(), place.header(), state_, depth);
+    H5MOTE_TRY(DatasetState::open(place.file(), place.header(), state_, depth));
+    state_->count_appended();
+    return Status::ok;
 }
 
-// Whether an error only means that a source does not exist.
-bool is_missing(Status status) noexcept { return status == Status::not_found || status == Status::not_hdf5; }
-
-// The caller's selections have been checked before. If selections do not fit now, the mappings in the file are wrong:
-// corrupt_file.
 Status blame_mappings(DatasetState& dataset, Status status) noexcept {
     return status == Status::invalid_argument || status == Status::overflow
                ? dataset.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset.address())
                : status;
 }
 
-}  // namespace
+// ---- transfers ------------------------------------------------------------------------------------------------------
 
-// ---- reading -----------------------------------------------------------------------------------------------------
-
-namespace {
-
-class VirtualRead {
-public:
-    VirtualRead(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept
-        : dataset_(dataset),
-          context_(dataset.file().context),
-          request_(request),
-          space_(space),
-          mappings_(dataset.file()),
-          message_(dataset.file(), dataset.address()),
-          source_(dataset.file()),
-          in_source_(context_),
-          in_memory_(context_),
-          block_(context_) {}
-
-    Status run() noexcept;
-
-private:
-    H5MOTE_STEP Status read_mapping() noexcept;
-    H5MOTE_STEP Status read_source() noexcept;
-    Status read_unlimited() noexcept;
-    Status read_blocks() noexcept;
-    Status read_piece(const Selection& destination, std::uint64_t block) noexcept;
-    /// `missing`: there is no source, which leaves the fill values.
-    Status open_source(std::uint64_t block, bool& missing) noexcept;
-
-    DatasetState& dataset_;
-    Context& context_;
-    const TransferRequest& request_;
-    const Dataspace& space_;
-    VirtualLayout mappings_;
-    HeaderMessage message_;
-    VirtualMapping names_;
-    Source source_;
-    SelectionSet in_source_;
-    SelectionSet in_memory_;
-    SelectionSet block_;
-    Dataspace source_space_;
-    Dataspace memory_space_;
-    Selection memory_selection_;
-    DatatypeView type_;
-    std::uint64_t low_[H5MOTE_MAX_RANK];
-    std::uint64_t high_[H5MOTE_MAX_RANK];
-    std::uint64_t piece_low_[H5MOTE_MAX_RANK];
-    std::uint64_t piece_high_[H5MOTE_MAX_RANK];
-};
-
-Status VirtualRead::run() noexcept {
+Status VirtualTransfer::run() noexcept {
     if (request_.depth >= kMaxDepth) {
         return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, request_.depth);
     }
@@ -145,31 +82,31 @@ Status VirtualRead::run() noexcept {
     H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
     Status status;
     while ((status = mappings_.next()) == Status::ok) {
-        H5MOTE_TRY(read_mapping());
+        H5MOTE_TRY(take_mapping());
     }
     return status == Status::not_found ? Status::ok : status;
 }
 
-Status VirtualRead::open_source(std::uint64_t block, bool& missing) noexcept {
+Status VirtualTransfer::open_source(std::uint64_t block, bool& missing) noexcept {
     bool numbered = false;
     H5MOTE_TRY(mappings_.resolve(block, names_, numbered));
-    const Status status = source_.open(names_, mappings_.same_file(), request_.depth + 1);
-    missing = is_missing(status);
+    const Status status = source_.open(names_, mappings_.same_file(), request_.depth + 1, request_.write);
+    missing = is_missing_source(status);
     if (status == Status::ok) {
         source_->copy_dataspace(source_space_);
     }
     return missing ? Status::ok : status;
 }
 
-Status VirtualRead::read_mapping() noexcept {
+Status VirtualTransfer::take_mapping() noexcept {
     if (mappings_.destination().unlimited_dimension() < 0) {
-        return read_piece(mappings_.destination(), 0);
+        return take_piece(mappings_.destination(), 0);
     }
-    return mappings_.source().unlimited_dimension() >= 0 ? read_unlimited() : read_blocks();
+    return mappings_.source().unlimited_dimension() >= 0 ? take_unlimited() : take_blocks();
 }
 
-// Source and virtual selection are both unlimited: reads as many slices as the extents of both datasets have.
-Status VirtualRead::read_unlimited() noexcept {
+// Source and virtual selection are both unlimited: takes as many slices as the extents of both datasets have.
+Status VirtualTransfer::take_unlimited() noexcept {
     SelectionSet& source = mappings_.source();
     SelectionSet& destination = mappings_.destination();
     const auto to = static_cast<std::size_t>(destination.unlimited_dimension());
@@ -189,11 +126,11 @@ Status VirtualRead::read_unlimited() noexcept {
     const std::uint64_t destination_size = clip_extent(destination, slices, false);
     H5MOTE_TRY(source.clip_unlimited(source_size));
     H5MOTE_TRY(destination.clip_unlimited(destination_size));
-    return read_piece(destination, 0);
+    return take_piece(destination, 0);
 }
 
-// Reads a mapping that has a source for each block of the virtual selection.
-Status VirtualRead::read_blocks() noexcept {
+// Takes a mapping that has a source for each block of the virtual selection.
+Status VirtualTransfer::take_blocks() noexcept {
     const Selection destination = mappings_.destination();
     const auto d = static_cast<std::size_t>(mappings_.destination().unlimited_dimension());
     if (d >= space_.rank()) {
@@ -205,12 +142,12 @@ Status VirtualRead::read_blocks() noexcept {
     end += partial ? 1 : 0;
     for (; block < end && block < kMaxBlocks; ++block) {
         H5MOTE_TRY(unlimited_block(destination, block, block_));
-        H5MOTE_TRY(read_piece(block_, block));
+        H5MOTE_TRY(take_piece(block_, block));
     }
     return Status::ok;
 }
 
-Status VirtualRead::read_piece(const Selection& destination, std::uint64_t block) noexcept {
+Status VirtualTransfer::take_piece(const Selection& destination, std::uint64_t block) noexcept {
     Selection shown = destination;
     const Status bounded = shown.bounds(space_, piece_low_, piece_high_);
     if (bounded == Status::not_found) {
@@ -234,30 +171,34 @@ Status VirtualRead::read_piece(const Selection& destination, std::uint64_t block
         return Status::ok;
     }
     H5MOTE_TRY(project_intersection(shown, space_, mappings_.source(), source_space_, request_.selection, in_source_));
-    return read_source();
+    elements_ += count;
+    return piece_(*this);
 }
 
-Status VirtualRead::read_source() noexcept {
+Status VirtualTransfer::transfer_piece() noexcept {
     const Selection in_source = in_source_;
     const Selection in_memory = in_memory_;
-    return transfer(*source_, {in_source, type_, &memory_space_, &in_memory, request_.data, false, request_.stored,
-                               static_cast<std::uint8_t>(request_.depth + 1)});
+    return transfer(*source_, {in_source, type_, &memory_space_, &in_memory, request_.data, request_.write,
+                               request_.stored, static_cast<std::uint8_t>(request_.depth + 1)});
 }
 
-Status read_boxes(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept {
+namespace {
+
+Status visit_boxes(DatasetState& dataset, const TransferRequest& request, const Dataspace& space,
+                   VirtualTransfer::Piece piece, std::uint64_t& elements) noexcept {
     Context& context = dataset.file().context;
-    auto* const work = context.create<VirtualRead>(MemoryKind::other, dataset, request, space);
+    auto* const work = context.create<VirtualTransfer>(MemoryKind::other, dataset, request, space, piece);
     if (work == nullptr) {
         return Status::out_of_memory;
     }
     const Status status = work->run();
+    elements += work->elements();
     context.destroy(MemoryKind::other, work);
     return blame_mappings(dataset, status);
 }
 
-// A list of points has an order of its own, but mappings are projected in the order of the extent: read point by point.
-Status read_points(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
-                   std::uint32_t memory_size) noexcept {
+Status visit_points(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
+                    std::uint32_t memory_size, VirtualTransfer::Piece piece, std::uint64_t& elements) noexcept {
     Context& context = dataset.file().context;
     const Selection& points = request.selection;
     const std::size_t rank = points.rank();
@@ -267,28 +208,42 @@ Status read_points(DatasetState& dataset, const TransferRequest& request, const 
         return Status::out_of_memory;
     }
     const Selection point = Selection::hyperslab({at, rank}, {at + rank, rank});
-    TransferRequest one{point, request.type, nullptr, nullptr, {}, false, request.stored, request.depth};
+    TransferRequest one{point, request.type, nullptr, nullptr, {}, request.write, request.stored, request.depth};
     Status status = Status::ok;
     for (std::size_t i = 0; i < points.point_count() && status == Status::ok; ++i) {
         for (std::size_t d = 0; d < rank; ++d) {
             at[d] = points.point_list()[i * rank + d] + points.offset(d);
             at[rank + d] = 1;
         }
-        PairedRun piece;
+        PairedRun run;
         pairs.take({0, i, 1});
-        if (pairs.next(piece)) {
-            one.data = {request.data.data() + static_cast<std::size_t>(piece.memory * memory_size), memory_size};
-            status = read_boxes(dataset, one, space);
+        if (pairs.next(run)) {
+            one.data = {request.data.data() + static_cast<std::size_t>(run.memory * memory_size), memory_size};
+            status = visit_boxes(dataset, one, space, piece, elements);
         }
     }
     context.release(MemoryKind::other, at, size);
     return status;
 }
 
+}  // namespace
+
+Status visit_sources(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
+                     std::uint32_t memory_size, VirtualTransfer::Piece piece, std::uint64_t& elements) noexcept {
+    elements = 0;
+    return request.selection.type() == SelectionType::points
+               ? visit_points(dataset, request, space, pairs, memory_size, piece, elements)
+               : visit_boxes(dataset, request, space, piece, elements);
+}
+
+namespace {
+
 Status read_virtual(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
                     std::uint32_t memory_size) noexcept {
-    return request.selection.type() == SelectionType::points ? read_points(dataset, request, space, pairs, memory_size)
-                                                             : read_boxes(dataset, request, space);
+    std::uint64_t elements = 0;
+    return visit_sources(
+        dataset, request, space, pairs, memory_size, [](VirtualTransfer& piece) { return piece.transfer_piece(); },
+        elements);
 }
 
 // ---- the extent --------------------------------------------------------------------------------------------------
@@ -299,8 +254,11 @@ public:
         : dataset_(dataset), mappings_(dataset.file()), source_(dataset.file()), depth_(depth) {}
 
     Status run() noexcept;
+    // Whether `dims` have room for what is selected in limited dimensions.
+    Status check(const std::uint64_t* dims) noexcept;
 
 private:
+    void make_widest() noexcept;
     Status limits() noexcept;
     Status unlimited_size(std::uint64_t& size) noexcept;
     Status blocks_size(std::uint64_t& size) noexcept;
@@ -308,7 +266,7 @@ private:
     DatasetState& dataset_;
     VirtualLayout mappings_;
     VirtualMapping names_;
-    Source source_;
+    VirtualSource source_;
     unsigned depth_;
     Dataspace widest_;
     std::uint64_t least_[H5MOTE_MAX_RANK] = {};  // sizes that limited selections need
@@ -372,7 +330,7 @@ Status VirtualExtent::blocks_size(std::uint64_t& size) noexcept {
         const Status status = source_.open(names_, mappings_.same_file(), depth_ + 1);
         if (status == Status::ok) {
             blocks = block + 1;
-        } else if (!is_missing(status)) {
+        } else if (!is_missing_source(status)) {
             return status;
         }
     }
@@ -388,13 +346,32 @@ Status VirtualExtent::blocks_size(std::uint64_t& size) noexcept {
     return Status::ok;
 }
 
+void VirtualExtent::make_widest() noexcept {
+    const auto size = [](unsigned) { return kUnlimited >> 1; };
+    DataspaceEditor::set(widest_, false, dataset_.rank(), size, size);
+}
+
+Status VirtualExtent::check(const std::uint64_t* dims) noexcept {
+    make_widest();
+    H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
+    Status status;
+    while ((status = mappings_.next()) == Status::ok) {
+        H5MOTE_TRY(limits());
+    }
+    for (unsigned d = 0; status == Status::not_found && d < dataset_.rank(); ++d) {
+        if (dims[d] < least_[d]) {
+            return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, d, least_[d]);
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
 Status VirtualExtent::run() noexcept {
     const unsigned rank = dataset_.rank();
     for (unsigned d = 0; d < rank; ++d) {
         size_[d] = kUnlimited;
-        low_[d] = kUnlimited >> 1;
     }
-    widest_ = Dataspace::simple(Span<const std::uint64_t>(low_, rank));
+    make_widest();
     H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
     Status status;
     while ((status = mappings_.next()) == Status::ok) {
@@ -408,7 +385,7 @@ Status VirtualExtent::run() noexcept {
         if (status == Status::unsupported && !mappings_.same_file() && dataset_.file().opener() == nullptr) {
             // Without an opener the file of this source cannot be opened: keep the size that this file has recorded.
             size = dataset_.dims()[unlimited];
-        } else if (status != Status::ok && !is_missing(status)) {
+        } else if (status != Status::ok && !is_missing_source(status)) {
             return status;
         }
         std::uint64_t& here = size_[unlimited];
@@ -435,21 +412,30 @@ Status VirtualExtent::run() noexcept {
     return Status::ok;
 }
 
-Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
+template <typename Step>
+Status with_extent(DatasetState& dataset, unsigned depth, Step step) noexcept {
     Context& context = dataset.file().context;
-    if (depth >= kMaxDepth) {
-        return context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, depth);
-    }
     auto* const work = context.create<VirtualExtent>(MemoryKind::other, dataset, depth);
     if (work == nullptr) {
         return Status::out_of_memory;
     }
-    const Status status = work->run();
+    const Status status = step(*work);
     context.destroy(MemoryKind::other, work);
-    return blame_mappings(dataset, status);
+    return status;
+}
+
+Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
+    if (depth >= kMaxDepth) {
+        return dataset.file().context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, depth);
+    }
+    return blame_mappings(dataset, with_extent(dataset, depth, [](VirtualExtent& extent) { return extent.run(); }));
 }
 
 }  // namespace
+
+Status check_virtual_extent(DatasetState& dataset, const std::uint64_t* dims) noexcept {
+    return with_extent(dataset, 0, [dims](VirtualExtent& extent) { return extent.check(dims); });
+}
 
 const VirtualDataFormat formats::virtual_data = {&read_virtual, &update_virtual_extent};
 

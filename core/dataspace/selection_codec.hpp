@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cursor.hpp"
+#include "versions.hpp"
 
 #include <h5mote/selection_set.hpp>
 
@@ -28,5 +29,17 @@ Status decode_selection(Context& context, ConstBytes bytes, unsigned rank, Selec
 /// Writer that only counts this gives the encoded size. `space` is the extent that the selection belongs to.
 /// invalid_argument: it does not fit there.
 Status encode_selection(Writer& writer, const Selection& selection, const Dataspace& space) noexcept;
+
+/// The same in the version that the bounds of the file ask for (FileAccess::low). unsupported: FileAccess::high is
+/// older than that version.
+inline Status encode_selection_in(FileState& file, Writer& writer, const Selection& selection,
+                                  const Dataspace& space) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (const VersionsFormat* const format = file.context.formats().versions) {
+            return format->encode_selection(file, writer, selection, space);
+        }
+    }
+    return encode_selection(writer, selection, space);
+}
 
 }  // namespace h5mote

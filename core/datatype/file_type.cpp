@@ -2,6 +2,7 @@
 
 #include "checked.hpp"
 #include "cursor.hpp"
+#include "reference_encoding.hpp"
 #include "supported.hpp"
 #include "text.hpp"
 
@@ -13,7 +14,9 @@ namespace {
 // Sizes have 32 bits. One that is larger becomes 2^40, and stays too large whatever is added.
 constexpr std::uint64_t kTooLarge = std::uint64_t{1} << 40;
 
-bool is_same(DatatypeView type) noexcept { return !contains_class(type, TypeClass::variable_length); }
+bool is_same(DatatypeView type) noexcept {
+    return !contains_class(type, TypeClass::variable_length) && !contains_class(type, TypeClass::reference);
+}
 
 /// Writes the message, or only counts its bytes.
 class FileTypeWriter {
@@ -54,6 +57,11 @@ std::uint64_t FileTypeWriter::size_of(DatatypeView type) const noexcept {
     }
     if (type.type_class() == TypeClass::variable_length) {
         return 8U + sizeof_addr_;
+    }
+    if (type.type_class() == TypeClass::reference) {
+        const ReferenceType kind = type.reference_type();
+        return reference_bytes(FileShape{static_cast<std::uint8_t>(sizeof_addr_)}, kind > ReferenceType::region1,
+                               kind == ReferenceType::region1);
     }
     if (type.type_class() == TypeClass::array) {
         return size_of(MemberShape(type));
@@ -113,6 +121,10 @@ void FileTypeWriter::type(DatatypeView type) noexcept {
         this->type(base);
     } else if (type.type_class() == TypeClass::array) {
         array(MemberShape(type));
+    } else if (type.type_class() == TypeClass::reference) {
+        writer_.bytes(type.bytes().first(4));
+        writer_.u32(static_cast<std::uint32_t>(size_of(type)));
+        writer_.bytes(type.bytes().subspan(8));
     } else {
         compound(type);
     }

@@ -11,6 +11,9 @@ class HeapSource final : public VariableSource {
 public:
     /// The file is borrowed.
     explicit HeapSource(FileState& file) noexcept : heap_(file) {}
+    /// Goes on where another one was; nothing has changed in the heap since.
+    HeapSource(FileState& file, const HeapPosition& from) noexcept : heap_(file, from) {}
+    const HeapPosition& position() const noexcept { return heap_.position(); }
 
     Status size(ConstBytes heap_id, std::uint64_t& bytes) noexcept override {
         MetadataWindow window;

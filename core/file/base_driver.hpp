@@ -17,7 +17,14 @@ public:
     Driver& storage() const noexcept { return storage_; }
     std::uint64_t base() const noexcept { return base_; }
 
-    Capabilities capabilities() const noexcept override { return storage_.capabilities(); }
+    Capabilities capabilities() const noexcept override {
+        Capabilities capabilities = storage_.capabilities();
+        const std::uint64_t unit = base_ & (~base_ + 1);  // no address is a multiple of more in the storage, too
+        if (unit != 0 && unit < capabilities.atomic_unit) {
+            capabilities.atomic_unit = static_cast<std::uint32_t>(unit);
+        }
+        return capabilities;
+    }
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {
         const Status status = address > ~base_ ? Status::io_error : storage_.read(usage, base_ + address, to);
         return status != Status::ok || image_reader_ == nullptr ? status : image_reader_(*this, usage, address, to);
@@ -25,6 +32,10 @@ public:
     /// From now on what the cache image of `size` bytes at `address` holds is read in place of the file's own bytes.
     /// corrupt_file: it is no cache image. Errors of reading.
     Status use_image(FileShape shape, std::uint64_t address, std::uint64_t size) noexcept;
+    /// Writes what the cache image holds to where it belongs, before `end`, and reads it there from now on; without an
+    /// image nothing happens. Until the file no longer names the image, the bytes of the image count. corrupt_file: an
+    /// entry does not lie in the file. Errors of reading and writing.
+    Status store_image(std::uint64_t end) noexcept;
     // Unlike read() these need no check for overflow: their addresses come from FileSpace, not from a damaged file.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
         return storage_.write(usage, base_ + address, from);
@@ -54,6 +65,7 @@ public:
 private:
     Status do_lock(bool exclusive) noexcept override { return storage_.lock(exclusive); }
     Status do_unlock() noexcept override { return storage_.unlock(); }
+    Status next_entry(std::uint64_t& at, CacheImageEntry& entry) noexcept;
     static Status read_image(BaseDriver& driver, Usage usage, std::uint64_t address, Bytes to) noexcept;
 
     Driver& storage_;

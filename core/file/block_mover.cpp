@@ -17,17 +17,28 @@ void BlockMover::set_pointer(CacheEntry& holder, std::size_t pointer, Address to
 Status BlockMover::move(CacheEntry& holder, std::size_t pointer, Pinned& block,
                         const BlockPages* pages) const noexcept {
     FileState& file = *file_;
-    if (block && block->waits()) {
-        // At its new place the block would appear with the block that leads there, before the blocks that it waits for.
+    bool order = block && block->waits();
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        order = order || (block && block->usage() == Usage::object_header && file.waits_for_number(*block, phase_));
+    }
+    if (order) {
+        // At its new place the block would appear with the block that leads there: before the blocks that it waits for,
+        // or after what waits for a number in it.
         H5MOTE_TRY(file.order());
     }
-    H5MOTE_TRY(allow_change(holder, pointer));
     const Address from = file.shape().load_addr(holder.at(pointer));
     const Usage usage = pages == nullptr ? block->usage() : Usage::btree;  // only chunk indexes have pages
     const Address space = pages == nullptr ? narrow(block->size()) : pages->space;
-    const Phase phase = file.cache.latest_phase(from, space, phase_);
+    Phase phase = file.cache.latest_phase(from, space, phase_);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (holder.usage() == Usage::object_header && file.waits_for_number(holder, phase)) {
+            H5MOTE_TRY(file.order());
+            phase = phase_;
+        }
+    }
+    H5MOTE_TRY(allow_change(holder, pointer));
     Address to = 0;
-    H5MOTE_TRY(file.space.allocate(usage, space, to));
+    H5MOTE_TRY(file.space.allocate(file.space.usage_at(usage, from), space, to));
     if (pages == nullptr) {
         file.cache.move(*block, to);
     } else {
@@ -79,7 +90,7 @@ Status BlockMover::split(Pinned& block, std::size_t size, Pinned& first) const n
     const Address space = narrow(block->size());
     const Phase phase = file.cache.latest_phase(address, 1, phase_);
     Address to = 0;
-    H5MOTE_TRY(file.space.allocate(block->usage(), space, to));
+    H5MOTE_TRY(file.space.allocate(file.space.usage_at(block->usage(), address), space, to));
     const Status status = file.cache.split(block, to, size, first);
     if (status == Status::ok) {
         MetadataCache::mark_dirty(*first, 0, phase);

@@ -47,6 +47,8 @@ public:
     void set_pointer(CacheEntry& holder, std::size_t pointer, Address to) const noexcept {
         set_pointer(holder, pointer, to, phase_);
     }
+    /// The same in another phase, if that is later than the mover's.
+    void set_pointer(CacheEntry& holder, std::size_t pointer, Address to, Phase phase) const noexcept;
 
     /// Makes sure that `block` can be changed from byte `from` on, by moving it if it has to be. Errors of move().
     Status secure(CacheEntry& holder, std::size_t pointer, Pinned& block, std::size_t from) const noexcept {
@@ -70,7 +72,6 @@ private:
     Phase phase_of(const CacheEntry& block, Phase phase) const noexcept {
         return phase == Phase::element && block.address() == root_ ? Phase::index : phase;
     }
-    void set_pointer(CacheEntry& holder, std::size_t pointer, Address to, Phase phase) const noexcept;
     Status copy(CacheEntry& holder, Address from, Address to, const BlockPages& pages, Pinned& block) const noexcept;
 
     FileState* file_ = nullptr;

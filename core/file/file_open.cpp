@@ -4,10 +4,10 @@
 #include "extension_messages.hpp"
 #include "file_state.hpp"
 #include "metadata_window.hpp"
+#include "multi_changes_format.hpp"
 
 namespace h5mote {
 
-// Finds the superblock in a storage of `size` bytes: at 0, 512, 1024, ...
 Status FileState::locate(std::uint64_t size, std::uint64_t& base) noexcept {
     for (base = 0; size >= Superblock::kSignatureSize && base <= size - Superblock::kSignatureSize;
          base = base == 0 ? 512 : base * 2) {
@@ -20,7 +20,7 @@ Status FileState::locate(std::uint64_t size, std::uint64_t& base) noexcept {
             break;
         }
     }
-    return context.fail(Module::file, H5MOTE_HERE, Status::not_hdf5);
+    return Status::not_hdf5;
 }
 
 Status FileState::open(const FileAccess& access) noexcept {
@@ -28,7 +28,10 @@ Status FileState::open(const FileAccess& access) noexcept {
     std::uint64_t size = 0;
     std::uint64_t base = 0;
     H5MOTE_TRY(driver.end_of_file(size));
-    H5MOTE_TRY(locate(size, base));
+    const Status located = locate(size, base);
+    if (located != Status::ok) {
+        return context.fail(Module::file, H5MOTE_HERE, located);
+    }
     if (!set_base(base)) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
     }
@@ -47,7 +50,7 @@ Status FileState::open(const FileAccess& access) noexcept {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::sizeof_offsets);
     }
     H5MOTE_TRY(start(access));
-    H5MOTE_TRY(refuse(base));
+    H5MOTE_TRY(refuse());
     stored_root_ = superblock_.root;
     if (superblock_.is_old()) {
         set_btree_k(superblock_.btree_k);
@@ -57,21 +60,13 @@ Status FileState::open(const FileAccess& access) noexcept {
 }
 
 // Refuses to write to files that this library, or this build of it, can only read.
-Status FileState::refuse(std::uint64_t base) noexcept {
+Status FileState::refuse() noexcept {
     // The extension may say how the other structures are to be read. A build that does not read it must not guess.
     // Others look at what the extension says before they change the file (SuperblockExtensionFormat::load,
     // FreeSpaceFormat::open).
     if (superblock_.extension != kUndefinedAddress && H5MOTE_ALL_FORMATS == 0 &&
         context.formats().free_space == nullptr) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
-    }
-    if (writable()) {
-        if (superblock_.is_old()) {
-            return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_version, superblock_.version);
-        }
-        if (base != 0 || superblock_.base != 0) {
-            return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
-        }
     }
     if (superblock_.flags != 0 && !superblock_.is_old()) {
         if (writable()) {
@@ -138,9 +133,33 @@ Status FileState::use_driver_info(std::string_view name, ConstBytes info) noexce
     if (status != Status::ok) {
         return context.fail(Module::file, H5MOTE_HERE, status);
     }
+    // What the driver has learnt may change what it promises: members whose size is no multiple of a sector, for
+    // example, cannot be written in an order that a power cut leaves sound.
+    const Capabilities capabilities = driver.capabilities();
+    if (writable() && !capabilities.writable) {
+        return context.fail(Module::file, H5MOTE_HERE, Status::read_only);
+    }
+    if (writable() && name == "NCSAmult" && storage().usage_ranges() == nullptr) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::driver);
+    }
+    if (writable() && !commits_ && FileSpace::unit_of(capabilities.atomic_unit) < FileSpace::kLeastUnit) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing, capabilities.atomic_unit);
+    }
     superblock_.end_of_file = narrow(end);
-    space.open(superblock_.end_of_file, superblock_.shape.max_addr(), superblock_.end_of_file);
+    std::uint64_t stored = 0;
+    H5MOTE_TRY(driver.end_of_file(stored));
+    space.open(superblock_.end_of_file, superblock_.shape.max_addr(),
+               stored < superblock_.end_of_file ? superblock_.end_of_file : narrow(stored));
     return Status::ok;
+}
+
+Status FileState::continue_ranges() noexcept {
+    if (!writable() || storage().usage_ranges() == nullptr) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(use_ranges());
+    superblock_.end_of_file = end_to_record();
+    return context.formats().multi_changes->find_information(*this);
 }
 
 }  // namespace h5mote

@@ -7,13 +7,15 @@ namespace h5mote {
 
 // The caller gets a reference to the other file. This file keeps none, so that external links in a circle do not keep
 // their files open.
-Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept {
+Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileState*& file, bool writing) noexcept {
     DriverOpener* const opener = this->opener();
     if (opener == nullptr || foreign()->open_driver == nullptr) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::external_link);
     }
     Driver* other = nullptr;
-    const Status opened = names_other_file(name) ? opener->open(storage(), name, purpose, other) : Status::not_found;
+    const Status opened = !names_other_file(name) ? Status::not_found
+                          : writing               ? opener->open_to_write(storage(), name, purpose, other)
+                                                  : opener->open(storage(), name, purpose, other);
     if (opened != Status::ok) {
         return context.fail(Module::file, H5MOTE_HERE, opened);
     }
@@ -23,7 +25,7 @@ Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileSta
         opener->close(*other);
         return Status::ok;
     }
-    const Status status = foreign()->open_driver(*this, *other, file);
+    const Status status = foreign()->open_driver(*this, *other, writing, file);
     if (status != Status::ok) {
         opener->close(*other);
         return status;

@@ -1,6 +1,8 @@
 #include "file_state.hpp"
 
 #include "checked.hpp"
+#include "free_space_format.hpp"
+#include "multi_changes_format.hpp"
 
 namespace h5mote {
 namespace {
@@ -41,6 +43,19 @@ bool can_be_written(const Capabilities& capabilities) noexcept {
     return capabilities.sync_is_commit ||
            ((capabilities.ordered || capabilities.sync_is_barrier) && capabilities.overwrite &&
             FileSpace::unit_of(capabilities.atomic_unit) >= FileSpace::kLeastUnit);
+}
+
+// Makes sure that readers, who look for a superblock at 0, 512, 1024 and so on, find none in the user block of a file.
+Status clear_signatures(Driver& storage, std::uint64_t user_block) noexcept {
+    constexpr std::byte kZeros[Superblock::kSignatureSize] = {};
+    for (std::uint64_t at = 0; at < user_block; at = at == 0 ? 512 : at * 2) {
+        std::byte bytes[Superblock::kSignatureSize];
+        H5MOTE_TRY(storage.read(Usage::superblock, at, bytes));
+        if (is_signature(bytes)) {
+            H5MOTE_TRY(storage.write(Usage::superblock, at, kZeros));
+        }
+    }
+    return Status::ok;
 }
 
 }  // namespace
@@ -93,6 +108,7 @@ Status FileState::start(const FileAccess& access) noexcept {
     commits_ = capabilities.sync_is_commit;
     torn_headers_ = access.torn_headers;
     unordered_ = !capabilities.ordered && !commits_;
+    H5MOTE_TRY(check_versions(access));
     if (writable_ && !can_be_written(capabilities)) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing, capabilities.atomic_unit);
     }
@@ -103,6 +119,31 @@ Status FileState::start(const FileAccess& access) noexcept {
     return Status::ok;
 }
 
+Status FileState::check_versions(const FileAccess& access) noexcept {
+    if (access.high < FormatVersion::v18 || access.low > access.high) {
+        return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
+    }
+    const bool plain = access.low == FormatVersion::standard && access.high == FormatVersion::latest;
+    const bool supported =
+        H5MOTE_ALL_FORMATS != 0 ? plain || !writable_ || context.formats().versions != nullptr : plain;
+    return supported ? Status::ok
+                     : context.unsupported(Module::file, H5MOTE_HERE, Feature::format_version,
+                                           static_cast<std::uint32_t>(access.low));
+}
+
+// As libhdf5: the version that the lower bound asks for, but a later one if the file needs a superblock extension or if
+// the program asks for it.
+std::uint8_t FileState::superblock_version(const FileAccess& access, const FileCreate& create) noexcept {
+    if (H5MOTE_ALL_FORMATS == 0 || access.low == FormatVersion::standard) {
+        return create.superblock_version;
+    }
+    const bool extended = !has_default_space(create) || !create.shared_messages.empty();
+    const std::uint8_t least = access.low >= FormatVersion::v110              ? 3
+                               : access.low == FormatVersion::v18 || extended ? 2
+                                                                              : 0;
+    return create.superblock_version > 2 ? create.superblock_version : least;
+}
+
 Status FileState::create(const FileAccess& access, const FileCreate& create) noexcept {
     if (H5MOTE_WRITE == 0) {
         return context.fail(Module::file, H5MOTE_HERE, Status::read_only);
@@ -111,19 +152,46 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
         create.superblock_version > 3) {
         return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
     }
+    const std::uint64_t base = create.user_block;
+    if ((base & (base - 1)) != 0 || (base != 0 && base < 512)) {
+        return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument, 0, base);
+    }
+    if (!set_base(base) || !superblock_.set_base(base)) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
+    }
     H5MOTE_TRY(start(access));
     if (!writable()) {
         return context.fail(Module::file, H5MOTE_HERE, Status::read_only);
     }
-    superblock_.version = create.superblock_version;
+    superblock_.version = superblock_version(access, create);
+    if (superblock_.version == 3 || !has_default_space(create)) {
+        H5MOTE_TRY(allow_version(FormatVersion::v110));
+    }
     superblock_.shape = {create.sizeof_addr, 8};
     H5MOTE_TRY(driver.truncate(0));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(clear_signatures(storage(), base));
+    }
     space.open(0, superblock_.shape.max_addr(), 0);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(use_ranges());
+    }
     Address address = 0;
     return space.allocate(Usage::superblock, superblock_.size(), address);
 }
 
-bool FileState::contains(Address address, Address size) const noexcept { return within(address, size, space.end()); }
+Status FileState::use_ranges() noexcept {
+    UsageRanges* const ranges = storage().usage_ranges();
+    const MultiChangesFormat* const format = context.formats().multi_changes;
+    if (ranges == nullptr) {
+        return Status::ok;
+    }
+    // Two parts do not commit at once.
+    return format == nullptr || commits_ ? context.unsupported(Module::file, H5MOTE_HERE, Feature::driver)
+                                         : format->begin(*this, *ranges);
+}
+
+bool FileState::contains(Address address, Address size) const noexcept { return space.contains(address, size); }
 
 // Makes sure that everything written so far reaches the storage before what is written next.
 Status FileState::barrier() noexcept {
@@ -142,7 +210,7 @@ Status FileState::check_storage() noexcept {
 
 Status FileState::write_superblock() noexcept {
     const Address stored_end = superblock_.end_of_file;
-    superblock_.end_of_file = space.end();
+    superblock_.end_of_file = end_to_record();
     std::byte bytes[Superblock::kMaxSize];
     superblock_.encode(bytes);
     unsynced = true;
@@ -175,6 +243,7 @@ Status FileState::write_changes() noexcept {
         return commit_metadata();
     }
     space.unkeep_metadata();
+    H5MOTE_TRY(cache.seal(cache));
     return flush_from(Phase::fresh);
 }
 
@@ -189,6 +258,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
     if (heap != nullptr && keep(Rule::heap_first)) {
         H5MOTE_TRY(heap->store_objects());
     }
+    H5MOTE_TRY(cache.seal(cache));
     if (keep(Rule::fresh_first)) {
         H5MOTE_TRY(cache.flush(Phase::fresh));
     }
@@ -205,6 +275,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
         if (keep(Rule::sync_before_end)) {
             H5MOTE_TRY(barrier());
         }
+        H5MOTE_TRY(record_ends());
         H5MOTE_TRY(write_superblock());
     }
     const bool waits = heap != nullptr && keep(Rule::heap_first) && heap->waits();
@@ -217,6 +288,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
         H5MOTE_TRY(show_heap());
     }
     if (growing && !keep(Rule::end_first)) {
+        H5MOTE_TRY(record_ends());
         H5MOTE_TRY(write_superblock());
     }
     if (unsynced) {
@@ -228,6 +300,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
     unsynced = space.settle(!prepared);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         ++foreign()->commits;
+        foreign()->number_waits = false;
     }
     return Status::ok;
 }
@@ -250,8 +323,10 @@ Status FileState::store_heap(HeapKeeper& heap, bool durably) noexcept {
 }
 
 Status FileState::order() noexcept {
-    const bool changed = cache.has_dirty(Phase::fresh) || cache.next_phase(Phase::index) != Phase::none;
-    return changed && !commits_ && keep(Rule::order_changes) ? commit_metadata() : Status::ok;
+    const bool ordered = !commits_ && keep(Rule::order_changes);
+    return ordered && (cache.has_dirty(Phase::fresh) || cache.next_phase(Phase::index) != Phase::none)
+               ? commit_metadata()
+               : Status::ok;
 }
 
 Status FileState::write_after(CacheEntry& later, CacheEntry& earlier) noexcept {
@@ -327,12 +402,23 @@ Status FileState::drop_handle() noexcept {
     return handles_ > 0 || is_mounted() || (others && close_degree_ != CloseDegree::strong) ? commit() : close();
 }
 
+// Writes the ends of the ranges of a file that has several, just before the superblock is written. What they cover is
+// on the storage. In a new file this is the first time, and the superblock makes the file exist.
+Status FileState::record_ranges() noexcept {
+    if (space.ranges() == nullptr) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(space.ranges()->record());
+    return superblock_.end_of_file == 0 ? barrier() : Status::ok;
+}
+
 // Lowers the recorded end to that of the space in use. The storage is cut later, so that the recorded end never lies
 // beyond the end of the storage.
 Status FileState::lower_end() noexcept {
-    if (space.end() >= superblock_.end_of_file) {
+    if (space.ranges() == nullptr ? space.end() >= superblock_.end_of_file : !space.ranges()->has_shrunk()) {
         return Status::ok;
     }
+    H5MOTE_TRY(record_ends());
     H5MOTE_TRY(write_superblock());
     return told(context, driver, H5MOTE_HERE, driver.sync());
 }
@@ -364,7 +450,9 @@ Status FileState::close() noexcept {
         if (status == Status::ok) {
             status = lower_end();
         }
-        if (status == Status::ok && space.stored() != space.end()) {
+        if (status == Status::ok && space.ranges() != nullptr) {
+            status = space.ranges()->cut();
+        } else if (status == Status::ok && space.stored() != space.end()) {
             status = driver.truncate(space.end());
             // A storage that cannot shrink keeps bytes beyond the recorded end, which does no harm.
             status = status == Status::unsupported ? Status::ok : status;
@@ -407,6 +495,10 @@ Status FileState::stop() noexcept {
     }
     if (heap_keeper() != nullptr) {
         heap_keeper()->end();
+    }
+    if (space.ranges() != nullptr) {
+        space.ranges()->close();
+        space.set_ranges(nullptr);
     }
     cache.close();
     space.close();

@@ -7,6 +7,7 @@
 #include "chunk_cache.hpp"
 #include "file_space.hpp"
 #include "heap_keeper.hpp"
+#include "heap_position.hpp"
 #include "metadata_cache.hpp"
 #include "metadata_window.hpp"
 #include "superblock.hpp"
@@ -121,7 +122,7 @@ struct ForeignState {
     std::size_t reclaim_memory() const noexcept { return file_access.reclaim_memory; }
     void set_btree_k(const BTreeK& k) noexcept { btree_k = k; }
     /// Sets what the layers above provide.
-    void set_services(const BlockDecoder* decoder, Status (*open)(FileState&, Driver&, FileState*&)) noexcept {
+    void set_services(const BlockDecoder* decoder, Status (*open)(FileState&, Driver&, bool, FileState*&)) noexcept {
         block_decoder = decoder;
         open_driver = open;
     }
@@ -135,14 +136,21 @@ struct ForeignState {
     std::uint8_t shared_indexes = 0;              ///< number of its indexes
     HeapKeeper* heap_keeper = nullptr;            ///< owns itself; nullptr as long as nothing was written to the heap
     bool truncated = false;                       ///< the storage is shorter than the superblock says
+    bool number_waits = false;                    ///< see FileState::number_first()
+    std::uint32_t calls = 0;                      ///< so many calls have begun to change the file
+    std::uint32_t last_removal = 0;               ///< what `calls` was at the last call that removed a link ...
+    Address removed_from = kUndefinedAddress;     ///< ... from this group; see FileState::begin_removal()
+    HeapPosition heap_position;                   ///< of the last value that was read by its heap id
     std::uint32_t commits = 0;                    ///< so many commits of metadata were complete
-    ReleasedHeapSpace* released = nullptr;        ///< owned; nullptr: no heap has given up anything yet
+    /// The number of commits when a border between the names of two symbol table nodes was lowered last.
+    std::uint32_t lowered_at = 0xffffffff;
+    ReleasedHeapSpace* released = nullptr;  ///< owned; nullptr: no heap has given up anything yet
     FileAccess file_access;
     FileState* mounted_in = nullptr;  ///< holds a reference to this file
     Mount* mounts = nullptr;
     DriverOpener* opened_by = nullptr;  ///< closes the driver, which it opened
     /// Opens the file on a driver that open_other() got from the opener. Set by the layer above, which can open files.
-    Status (*open_driver)(FileState& parent, Driver& driver, FileState*& file) = nullptr;
+    Status (*open_driver)(FileState& parent, Driver& driver, bool writing, FileState*& file) = nullptr;
 };
 
 /// Takes its place in builds that read only what a logger writes.
@@ -156,7 +164,7 @@ struct NoForeignState {
     std::size_t reclaim_memory() const noexcept { return reclaim_memory_; }
     static void set_btree_k(const BTreeK& /*k*/) noexcept {}
     static void set_services(const BlockDecoder* /*decoder*/,
-                             Status (* /*open*/)(FileState&, Driver&, FileState*&)) noexcept {}
+                             Status (* /*open*/)(FileState&, Driver&, bool, FileState*&)) noexcept {}
     static bool set_truncated() noexcept { return false; }
 
 private:
@@ -188,23 +196,87 @@ public:
     /// Reads the driver information block that a superblock of version 0 or 1 leads to. corrupt_file; errors of
     /// use_driver_info().
     Status read_driver_info() noexcept;
+    /// Finds the superblock in a storage of `size` bytes: at 0, 512, 1024, ... not_hdf5, which no trail record tells.
+    Status locate(std::uint64_t size, std::uint64_t& base) noexcept;
     /// Completes open(), which reads the superblock only: call it after its extension was read. corrupt_file: the file
     /// is truncated, which FileAccess::allow_truncated can permit, or the root group does not lie in it.
     Status finish_open(const FileAccess& access) noexcept;
+    /// If the driver stores the usages apart, allocates in their ranges from now on. The file is new, or its driver
+    /// information was passed to the driver. unsupported: the program does not have formats::multi_changes; what
+    /// MultiChangesFormat::begin() returns.
+    Status use_ranges() noexcept;
+    /// The same for a file that is being opened: its recorded end becomes that of the range with the superblock.
+    Status continue_ranges() noexcept;
     /// Passes the driver information of the file, `info` of the driver `name`, to the driver, which may change the end
-    /// of file. unsupported: the file needs another driver.
+    /// of file. unsupported: the file needs another driver, or is opened for writing and the driver finds that it
+    /// cannot keep its promises with these settings (Feature::ordered_writing).
     Status use_driver_info(std::string_view name, ConstBytes info) noexcept;
     /// From now on metadata is read from the metadata cache image at `address`, as far as that holds it. corrupt_file.
     Status use_cache_image(Address address, Address size) noexcept;
     const Superblock& superblock() const noexcept { return superblock_; }
 
     /// Opens a file that this one names, or finds that it is open already; the caller gets one reference. unsupported:
-    /// no opener; not_found and what opening a file returns.
-    Status open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept;
+    /// no opener; not_found and what opening a file returns. `writing`: it is to be changed; read_only: it cannot be.
+    Status open_other(std::string_view name, OpenPurpose purpose, FileState*& file, bool writing = false) noexcept;
 
     /// The program's way to other files; nullptr: it has none.
     DriverOpener* opener() const noexcept {
         return H5MOTE_OTHER_FILES == 0 || foreign() == nullptr ? nullptr : foreign()->file_access.opener;
+    }
+
+    /// FileAccess::low, and what makes object headers and messages of the versions that it asks for; nullptr: they get
+    /// the versions that they have without asking.
+    FormatVersion low() const noexcept {
+        return foreign() == nullptr ? FormatVersion::standard : foreign()->file_access.low;
+    }
+    const VersionsFormat* versions() const noexcept {
+        return H5MOTE_WRITE != 0 && low() != FormatVersion::standard ? context.formats().versions : nullptr;
+    }
+    /// FileAccess::high. Only programs that name formats::versions open files for writing with another one than the
+    /// latest; what makes sure of it is there as well.
+    FormatVersion high() const noexcept {
+        return foreign() == nullptr ? FormatVersion::latest : foreign()->file_access.high;
+    }
+    /// unsupported: FileAccess::high is older than `needed`.
+    Status allow_version(FormatVersion needed) noexcept {
+        return needed <= high() ? Status::ok
+                                : context.unsupported(Module::file, H5MOTE_HERE, Feature::format_version,
+                                                      static_cast<std::uint32_t>(needed));
+    }
+
+    /// Call when a number was changed in `block`, a block of the object header at `header` that is written in
+    /// Phase::index, and what relies on that number will appear elsewhere, in a later phase: a link or attribute for
+    /// which a creation order was taken (a second one would get the same order if the storage had lost the first), or a
+    /// hard link that was counted. Writes the changes so far if the block itself is written later, and so does from now
+    /// on whatever else is about to delay a block: see waits_for_number().
+    ///
+    /// A fresh block of a live header appears with the block that leads to it, which may be written later: that is no
+    /// different. A fresh first block needs no order: nothing on the storage leads to the header, and whatever will
+    /// lead to it finds the number there.
+    Status number_first(Address header, const CacheEntry& block) noexcept {
+        if (commits_ || foreign() == nullptr) {
+            return Status::ok;
+        }
+        if (block.fresh() ? block.address() != header : block.dirty() && block.phase() > Phase::index) {
+            return order();
+        }
+        foreign()->number_waits = true;
+        return Status::ok;
+    }
+    /// Whether `block`, in which a number may wait to be written in Phase::index, has to be written before it is
+    /// changed in `phase`. Where this is true call order(), which writes the number, and only then change the block.
+    /// All changes of blocks of object headers pass one of three places that ask: secure_change() for the block that
+    /// changes, BlockMover::move() for the one that leads to a block which moves, and cut_first_block() for the one
+    /// whose messages move. (The prefix of a version 1 header is changed without, so that numbers in it do not wait.)
+    bool waits_for_number(const CacheEntry& block, Phase phase) noexcept {
+        return foreign() != nullptr && foreign()->number_waits && phase > Phase::index && block.dirty() &&
+               block.phase() == Phase::index;
+    }
+
+    /// Call before messages of a header are copied to a block that appears in a later phase: a number that waits in one
+    /// of them is written.
+    Status write_waiting_number() noexcept {
+        return foreign() != nullptr && foreign()->number_waits ? order() : Status::ok;
     }
 
     /// The state that only builds which read all formats have; nullptr in other builds.
@@ -260,9 +332,24 @@ public:
     /// Call between two changes if the second must never be on the storage without the first. Commits the metadata
     /// changed so far, unless the driver makes all changes between two commits appear at once.
     H5MOTE_STEP Status order() noexcept;
-    /// The same for two blocks of one object header: call before a change of `later`, a live block, that must never be
-    /// on the storage without what was changed in `earlier` so far. Costs a sync when the file is flushed. If the cache
-    /// cannot put the blocks in that order, order() is called instead.
+    /// Call before a link is removed from a group, between check_writable() and end_removal(): order(), but for
+    /// removals one after the other from the same group in dense storage (`dense`). These need no order among each
+    /// other: the headers of that storage are one write, with which all of them appear at once.
+    Status begin_removal(Address group, bool dense) noexcept {
+        const bool follows = dense && foreign() != nullptr && foreign()->removed_from == group &&
+                             foreign()->calls == foreign()->last_removal + 1;
+        return follows ? Status::ok : order();
+    }
+    /// Call when nothing but that removal was changed since.
+    void end_removal(Address group) noexcept {
+        if (foreign() != nullptr) {
+            foreign()->last_removal = foreign()->calls;
+            foreign()->removed_from = group;
+        }
+    }
+    /// The same as order() for two blocks of one object header: call before a change of `later`, a live block, that
+    /// must never be on the storage without what was changed in `earlier` so far. Costs a sync when the file is
+    /// flushed. If the cache cannot put the blocks in that order, order() is called instead.
     Status write_after(CacheEntry& later, CacheEntry& earlier) noexcept;
     /// Commits, gives reserved space back, cuts the file to its end and releases everything but this object. All of it
     /// is released also when an error is returned; a storage whose sync() is a commit then has the last commit.
@@ -315,12 +402,24 @@ public:
         if (!open_) {
             return Status::invalid_handle;
         }
+        if (foreign() != nullptr) {
+            ++foreign()->calls;
+        }
         return writable() ? Status::ok : context.fail(Module::file, H5MOTE_HERE, Status::read_only);
     }
     FileShape shape() const noexcept { return superblock_.shape; }
     Address root() const noexcept { return superblock_.root; }
     void set_root(Address address) noexcept { superblock_.root = address; }
+    /// Call when the root group's symbol table got another place: the next commit writes a superblock that does not
+    /// repeat the old one.
+    void forget_root_table() noexcept {
+        if (superblock_.forget_root_table()) {
+            stored_root_ = kUndefinedAddress;
+        }
+    }
     void set_extension(Address address) noexcept { superblock_.extension = address; }
+    /// Of the driver information block, in a file whose superblock has version 0 or 1.
+    void set_driver_info(Address address) noexcept { superblock_.set_driver_info(address); }
     /// Whether [address, address + size) lies in the allocated part of the file.
     bool contains(Address address, Address size) const noexcept;
 
@@ -359,6 +458,8 @@ public:
 
 private:
     Status start(const FileAccess& access) noexcept;
+    Status check_versions(const FileAccess& access) noexcept;
+    static std::uint8_t superblock_version(const FileAccess& access, const FileCreate& create) noexcept;
     void discard() noexcept;
     Status stop() noexcept;
     Status write_superblock() noexcept;
@@ -371,10 +472,20 @@ private:
     Status lower_end() noexcept;
     Status prepare(Phase phase) noexcept;
     H5MOTE_STEP Status write_metadata(bool prepared) noexcept;
-    bool grown() const noexcept { return space.end() > superblock_.end_of_file || superblock_.root != stored_root_; }
+    bool grown() const noexcept { return space.has_grown(superblock_.end_of_file) || superblock_.root != stored_root_; }
+    Address end_to_record() const noexcept {
+        return space.ranges() == nullptr ? space.end() : space.ranges()->first_end();
+    }
+    Status record_ends() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return record_ranges();
+        } else {
+            return Status::ok;
+        }
+    }
+    Status record_ranges() noexcept;
     Status barrier() noexcept;
-    Status refuse(std::uint64_t base) noexcept;
-    Status locate(std::uint64_t size, std::uint64_t& base) noexcept;
+    Status refuse() noexcept;
     void leave() noexcept;
     FileState* find_mounted(Address group) const noexcept;
     FileState& find_top() noexcept;

@@ -7,9 +7,17 @@
 
 namespace h5mote {
 
+/// Whether a file asks for nothing but what all files have by default, so that it needs no file space info message.
+constexpr bool has_default_space(const FileCreate& create) noexcept {
+    constexpr FileCreate kPlain{};
+    return create.file_space == kPlain.file_space && !create.persist_free_space &&
+           create.free_space_threshold == kPlain.free_space_threshold && create.page_size == kPlain.page_size;
+}
+
 struct FreeSpaceFormat {
     /// Makes what `create` asks for in a new file that has nothing but its superblock: a superblock extension with a
-    /// file space info message, if anything differs from the defaults. Gives the file its SpaceKeeper.
+    /// file space info message, if anything differs from the defaults, and with the driver information message, if the
+    /// storage has something to keep. Gives the file its SpaceKeeper.
     /// invalid_argument.
     Status (*create)(FileState& file, const FileCreate& create);
     /// Reads the superblock extension of a file that is opened for writing, if it has one, and gives the file its

@@ -20,6 +20,9 @@ Status AttributeMessage::decode(Context& context, ConstBytes body) noexcept {
     Reader reader(body);
     const unsigned version = reader.u8();
     const unsigned flags = reader.u8();
+    if (H5MOTE_ALL_FORMATS != 0 && version != 3) {
+        return decode_old(context, body);
+    }
     if (version != 3) {
         return context.unsupported(Module::format, H5MOTE_HERE, Feature::attribute_version, version);
     }
@@ -38,6 +41,27 @@ Status AttributeMessage::decode(Context& context, ConstBytes body) noexcept {
         return damaged_message(context, H5MOTE_HERE, MessageType::attribute);
     }
     name = name.first(name_size - 1);
+    return Status::ok;
+}
+
+Status AttributeMessage::decode_old(Context& context, ConstBytes body) noexcept {
+    AttributeParts parts;
+    H5MOTE_TRY(parts.decode(context, body, body.size()));
+    if (parts.flags != 0) {
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::shared_message, parts.flags);
+    }
+    name = body.subspan(parts.name, parts.name_size);
+    std::size_t length = 0;
+    while (length < name.size() && name[length] != std::byte{0}) {
+        ++length;
+    }
+    if (length == 0 || length == name.size()) {
+        return damaged_message(context, H5MOTE_HERE, MessageType::attribute);
+    }
+    name = name.first(length);
+    type = body.subspan(parts.type, parts.type_size);
+    space = body.subspan(parts.space, parts.space_size);
+    data = body.subspan(parts.data);
     return Status::ok;
 }
 
@@ -68,9 +92,9 @@ Status AttributeParts::decode(Context& context, ConstBytes head, Address length)
     return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::attribute);
 }
 
-void AttributeMessage::encode(Writer& writer, std::size_t space_size) const noexcept {
+void AttributeMessage::encode(Writer& writer, std::size_t space_size, std::uint8_t flags) const noexcept {
     writer.u8(3);
-    writer.u8(0);
+    writer.u8(flags);
     writer.u16(name.size() + 1);
     writer.u16(type.size());
     writer.u16(space_size);

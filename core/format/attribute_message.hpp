@@ -8,7 +8,8 @@ namespace h5mote {
 
 /// version 3 | flags: 1 shared type, 2 shared space | name size 2 | type size 2 | space size 2 | charset | name\0 |
 /// type | space | data
-/// Only such messages are changed and written: version 3 with nothing shared. AttributeParts reads all others, too.
+/// Such messages are written: version 3, with no other part shared than a committed datatype. Builds with
+/// H5MOTE_ALL_FORMATS read the older versions, too.
 struct AttributeMessage {
     ConstBytes name;  ///< without the terminating zero
     ConstBytes type;
@@ -18,7 +19,10 @@ struct AttributeMessage {
     Status decode(Context& context, ConstBytes body) noexcept;
     /// Writes all but the dataspace, of `space_size` bytes, and the data: the caller appends both. `space` and `data`
     /// are not used.
-    void encode(Writer& writer, std::size_t space_size) const noexcept;
+    void encode(Writer& writer, std::size_t space_size, std::uint8_t flags) const noexcept;
+
+private:
+    Status decode_old(Context& context, ConstBytes body) noexcept;
 };
 
 /// The parts of an attribute message of any version: their offsets in the message and their sizes. Version 2 is without

@@ -13,4 +13,13 @@ bool BTree1Node::decode(FileShape shape, ConstBytes prefix) noexcept {
     return signature && reader.ok();
 }
 
+void BTree1Node::encode(FileShape shape, Writer& writer) const noexcept {
+    writer.u32(0x45455254U);
+    writer.u8(type);
+    writer.u8(level);
+    writer.u16(entries);
+    shape.write_addr(writer, left);
+    shape.write_addr(writer, right);
+}
+
 }  // namespace h5mote

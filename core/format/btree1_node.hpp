@@ -32,8 +32,19 @@ struct BTree1Node {
     std::uint8_t level = 0;
 
     static std::size_t prefix_size(FileShape shape) noexcept { return 8U + 2U * shape.sizeof_addr; }
+    /// Bytes of a whole node.
+    static std::size_t size(FileShape shape, unsigned half_width, unsigned key_size) noexcept {
+        return prefix_size(shape) + std::size_t{2} * half_width * (key_size + shape.sizeof_addr) + key_size;
+    }
     /// Reads prefix_size() bytes; false when it is no node.
     bool decode(FileShape shape, ConstBytes prefix) noexcept;
+    void encode(FileShape shape, Writer& writer) const noexcept;
+    /// Offsets in the prefix: of the level, of the number of entries, and of the link to a sibling.
+    static constexpr std::size_t kLevel = 5;
+    static constexpr std::size_t kEntries = 6;
+    static std::size_t link_offset(FileShape shape, bool right) noexcept {
+        return 8U + (right ? shape.sizeof_addr : std::size_t{0});
+    }
 };
 
 /// A key of the index of chunks; `rank` is that of the dataset.
@@ -47,6 +58,13 @@ struct ChunkBTree1Key {
     /// Offset in elements along a dimension, or with i == rank the number behind, which is 0 in the key of a chunk.
     static std::uint64_t offset(ConstBytes key, unsigned i) noexcept {
         return load_le<std::uint64_t>(key.data() + 8 + 8 * i);
+    }
+    static void store_bytes(std::byte* key, std::uint32_t bytes, std::uint32_t mask) noexcept {
+        store_le(key, bytes);
+        store_le(key + 4, mask);
+    }
+    static void store_offset(std::byte* key, unsigned i, std::uint64_t offset) noexcept {
+        store_le(key + 8 + std::size_t{8} * i, offset);
     }
 };
 

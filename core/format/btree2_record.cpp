@@ -50,6 +50,22 @@ bool SharedMessageRecord::decode(FileShape shape, ConstBytes record) noexcept {
     return reader.ok() && place <= 1;
 }
 
+void SharedMessageRecord::encode(FileShape shape, Writer& writer) const noexcept {
+    const std::size_t begin = writer.written();
+    writer.u8(in_heap ? 0 : 1);
+    writer.u32(hash);
+    if (in_heap) {
+        writer.u32(references);
+        writer.bytes(heap_id.first(8));
+    } else {
+        writer.u8(0);
+        writer.u8(message_type);
+        writer.u16(message_index);
+        shape.write_addr(writer, header);
+    }
+    writer.fill(std::byte{0}, begin + size(shape) - writer.written());
+}
+
 bool AttributeRecord::decode(BTree2Type type, ConstBytes record) noexcept {
     Reader reader(record);
     heap_id = reader.bytes(kHeapIdSize);

@@ -83,7 +83,10 @@ struct SharedMessageRecord {
     static std::size_t size(FileShape shape) noexcept {
         return 5U + (shape.sizeof_addr + 4U > 12U ? shape.sizeof_addr + 4U : 12U);
     }
+    static constexpr std::size_t kMostSize = 17;
     bool decode(FileShape shape, ConstBytes record) noexcept;
+    /// Writes size() bytes.
+    void encode(FileShape shape, Writer& writer) const noexcept;
 };
 
 /// A record of the index by name or by creation order; the latter has no hash.

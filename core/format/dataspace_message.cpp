@@ -31,8 +31,8 @@ Status DataspaceMessage::decode(Context& context, FileShape file_shape, ConstByt
     return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::dataspace);
 }
 
-void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent) noexcept {
-    const unsigned kinds = extent.extensible() ? 2 : 1;
+void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent, bool resizable) noexcept {
+    const unsigned kinds = resizable || extent.extensible() ? 2 : 1;
     writer.u8(2);
     writer.u8(extent.rank);
     writer.u8(kinds - 1);

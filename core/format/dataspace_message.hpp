@@ -51,7 +51,7 @@ struct Extent {
     }
 };
 
-/// Writes a version 2 dataspace message, with the maximum sizes only if they differ.
-void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent) noexcept;
+/// Writes a version 2 dataspace message, with the maximum sizes if they differ or if `resizable`: the sizes may change.
+void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent, bool resizable = false) noexcept;
 
 }  // namespace h5mote

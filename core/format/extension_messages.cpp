@@ -19,6 +19,12 @@ bool SharedTableMessage::decode(FileShape shape, ConstBytes body, Address& table
     return version == 0 && reader.ok() && indexes <= kMaxIndexes;
 }
 
+void SharedTableMessage::encode(FileShape shape, Writer& writer, Address table, std::uint8_t indexes) noexcept {
+    writer.u8(0);
+    shape.write_addr(writer, table);
+    writer.u8(indexes);
+}
+
 bool DriverInfoMessage::decode(ConstBytes body) noexcept {
     Reader reader(body);
     const unsigned version = reader.u8();
@@ -27,10 +33,23 @@ bool DriverInfoMessage::decode(ConstBytes body) noexcept {
     return version == 0 && reader.ok();
 }
 
+void DriverInfoMessage::encode(Writer& writer) const noexcept {
+    writer.u8(0);
+    writer.bytes(name);
+    writer.u16(static_cast<std::uint16_t>(info.size()));
+    writer.bytes(info);
+}
+
 bool DriverInfoBlock::decode(ConstBytes prefix) noexcept {
     size = load_le<std::uint32_t>(prefix.data() + 4);
     name = prefix.subspan(8, DriverInfoMessage::kNameSize);
     return prefix[0] == std::byte{0};
+}
+
+void DriverInfoBlock::encode(Writer& writer) const noexcept {
+    writer.u32(0);  // the version and what is reserved
+    writer.u32(size);
+    writer.bytes(name);
 }
 
 bool CacheImageMessage::decode(FileShape shape, ConstBytes body) noexcept {

@@ -21,6 +21,9 @@ struct SharedTableMessage {
 
     /// `table` becomes the address of the master table, `indexes` the number of indexes.
     static bool decode(FileShape shape, ConstBytes body, Address& table, std::uint8_t& indexes) noexcept;
+    /// Where the address is in the message.
+    static constexpr std::size_t kTableOffset = 1;
+    static void encode(FileShape shape, Writer& writer, Address table, std::uint8_t indexes) noexcept;
 };
 
 /// version 0 | name 8 | bytes of the information 2 | information
@@ -31,6 +34,8 @@ struct DriverInfoMessage {
     ConstBytes info;
 
     bool decode(ConstBytes body) noexcept;
+    /// Writes the message. The information is shorter than 64 KiB.
+    void encode(Writer& writer) const noexcept;
 };
 
 /// The block in old files that has the same: version 0 | 0 3 | bytes of the information 4 | name 8 | information
@@ -42,6 +47,8 @@ struct DriverInfoBlock {
 
     /// Reads kPrefixSize bytes.
     bool decode(ConstBytes prefix) noexcept;
+    /// Writes kPrefixSize bytes.
+    void encode(Writer& writer) const noexcept;
 };
 
 /// version 0 | address O | bytes L

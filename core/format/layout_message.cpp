@@ -166,9 +166,38 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head,
     return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::layout);
 }
 
+std::size_t LayoutMessage::find_index(ConstBytes body, FileShape shape) noexcept {
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    if (version < 4) {
+        return version == 3 ? 3U : 8U;
+    }
+    reader.skip(1);
+    const bool filtered = (reader.u8() & kSingleFiltered) != 0;
+    const std::size_t dims = reader.u8();
+    reader.skip(dims * reader.u8());
+    switch (static_cast<ChunkIndex>(reader.u8())) {
+        case ChunkIndex::single:
+            reader.skip(filtered ? shape.sizeof_size + 4U : 0U);
+            break;
+        case ChunkIndex::fixed_array:
+            reader.skip(1);
+            break;
+        case ChunkIndex::extensible_array:
+            reader.skip(5);
+            break;
+        case ChunkIndex::btree2:
+            reader.skip(6);
+            break;
+        default:
+            break;
+    }
+    return body.size() - reader.remaining();
+}
+
 void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t* dims,
                            std::uint32_t element_size) const noexcept {
-    writer.u8(4);
+    writer.u8(version);
     writer.u8(static_cast<std::uint8_t>(layout_class));
     if constexpr (H5MOTE_PARTIAL_IO != 0) {
         if (layout_class == Layout::compact) {
@@ -181,7 +210,21 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
             return;
         }
     }
+    if (H5MOTE_ALL_FORMATS != 0 && layout_class == Layout::virtual_dataset) {
+        shape.write_addr(writer, address);
+        writer.u32(heap_index);
+        return;
+    }
     const unsigned rank = dimensionality - 1U;
+    if (H5MOTE_ALL_FORMATS != 0 && index == ChunkIndex::btree1) {
+        writer.u8(dimensionality);
+        shape.write_addr(writer, address);
+        for (unsigned i = 0; i < rank; ++i) {
+            writer.u32(dims[i]);
+        }
+        writer.u32(element_size);
+        return;
+    }
     std::uint32_t largest = element_size;
     for (unsigned i = 0; i < rank; ++i) {
         largest |= dims[i];

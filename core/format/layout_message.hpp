@@ -35,7 +35,7 @@ struct LayoutMessage {
     static constexpr std::size_t kMaxHead = 320;
 
     Layout layout_class = Layout::contiguous;
-    std::uint8_t version = 0;
+    std::uint8_t version = 4;
     std::uint32_t compact_offset = 0;     ///< of the data of a compact dataset, within the message
     Address address = kUndefinedAddress;  ///< data, chunk index, or collection
     Address size = 0;                     ///< bytes of contiguous or compact data; kUndefinedAddress: not stored here
@@ -56,9 +56,17 @@ struct LayoutMessage {
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept {
         return decode(context, shape, body, narrow(body.size()));
     }
-    /// Writes a version 4 message without the compact data, which the caller appends. `dims` are the `rank` sizes of a
-    /// chunk in elements.
+    /// The offset of the address of the chunk index in a message that decode() has read. In headers of version 1
+    /// padding may follow the address, although it is the last field.
+    static std::size_t index_offset(ConstBytes body, FileShape shape) noexcept {
+        return H5MOTE_ALL_FORMATS != 0 ? find_index(body, shape) : body.size() - shape.sizeof_addr;
+    }
+    /// Writes a message of version 4, or the version that `version` says, without the compact data, which the caller
+    /// appends. `dims` are the `rank` sizes of a chunk in elements.
     void encode(Writer& writer, FileShape shape, const std::uint32_t* dims, std::uint32_t element_size) const noexcept;
+
+private:
+    static std::size_t find_index(ConstBytes body, FileShape shape) noexcept;
 };
 
 }  // namespace h5mote

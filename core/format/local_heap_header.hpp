@@ -21,6 +21,8 @@ struct LocalHeapHeader {
     static Address stored_size(FileShape shape) noexcept { return (size(shape) + 7U) & ~std::size_t{7}; }
     /// Reads size() bytes; false when they are no header.
     bool decode(FileShape shape, ConstBytes bytes) noexcept;
+    /// Writes size() bytes.
+    void encode(FileShape shape, Writer& writer) const noexcept;
 };
 
 struct LocalHeapFreeBlock {
@@ -31,6 +33,8 @@ struct LocalHeapFreeBlock {
     static std::size_t fields_size(FileShape shape) noexcept { return 2U * shape.sizeof_size; }
     /// Reads fields_size() bytes.
     void decode(FileShape shape, ConstBytes bytes) noexcept;
+    /// Writes fields_size() bytes.
+    void encode(FileShape shape, Writer& writer) const noexcept;
 };
 
 }  // namespace h5mote

@@ -42,6 +42,7 @@ inline constexpr std::uint8_t kMessageNotShareable = 0x04;
 inline constexpr std::uint8_t kMessageFailIfUnknownAndWriting = 0x08;
 inline constexpr std::uint8_t kMessageMarkIfUnknown = 0x10;
 inline constexpr std::uint8_t kMessageWasUnknown = 0x20;
+inline constexpr std::uint8_t kMessageShareable = 0x40;  ///< an index of shared messages leads to it
 inline constexpr std::uint8_t kMessageFailIfUnknown = 0x80;
 
 /// Records in the trail that a message contradicts the format, and returns corrupt_file.

@@ -5,9 +5,12 @@
 //                      | messages | [gap] | checksum
 //   continuation block OCHK | messages | [gap] | checksum
 //
-// version 1, read only
+// version 1
 //   first block        version 1 | 0 | number of messages 2 | reference count 4 | bytes of messages 4 | 0 4 | messages
 //   continuation block messages
+//
+// The number of messages in a version 1 header counts those of all its blocks. Readers do not need it: libhdf5 sets a
+// wrong one right when it changes the header.
 //
 // Messages are described in message_slot.hpp.
 #pragma once
@@ -42,6 +45,10 @@ struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefi
     static constexpr std::uint8_t kAttributePhase = 0x10;
     static constexpr std::uint8_t kTimes = 0x20;
     static constexpr std::uint8_t kOldSize = 16;  ///< of a version 1 prefix
+    /// Offsets in a version 1 prefix.
+    static constexpr std::size_t kOldMessageCount = 2;
+    static constexpr std::size_t kOldReferenceCount = 4;
+    static constexpr std::size_t kOldMessagesSize = 8;
 
     std::uint8_t version = 2;
     std::uint8_t flags = 0;
@@ -50,10 +57,9 @@ struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefi
 
     /// Whether the header has version 1, which only builds with H5MOTE_ALL_FORMATS read.
     bool is_old() const noexcept { return H5MOTE_ALL_FORMATS != 0 && version == 1; }
-    /// The size of messages in the prefix of a version 2 header: its bytes, which are the prefix's last, and its
-    /// offset.
-    unsigned size_width() const noexcept { return 1U << (flags & 3U); }
-    std::size_t size_offset() const noexcept { return size - size_width(); }
+    /// The size of messages in the prefix: its bytes, and its offset. It ends the prefix of a version 2 header.
+    unsigned size_width() const noexcept { return is_old() ? 4U : 1U << (flags & 3U); }
+    std::size_t size_offset() const noexcept { return is_old() ? kOldMessagesSize : size - size_width(); }
     /// Bytes of the whole first block.
     Address block_size() const noexcept { return size + messages_size + layout().checksum_size(); }
     HeaderLayout layout() const noexcept {

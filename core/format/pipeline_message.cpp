@@ -1,5 +1,7 @@
 #include "pipeline_message.hpp"
 
+#include "text.hpp"
+
 namespace h5mote {
 
 Status PipelineReader::count(Context& context, unsigned& filters) noexcept {
@@ -60,13 +62,18 @@ void encode_pipeline(Writer& writer, std::size_t count) noexcept {
     writer.u8(static_cast<std::uint32_t>(count));
 }
 
-void encode_filter(Writer& writer, const FilterSpec& spec) noexcept {
+void encode_filter(Writer& writer, const FilterSpec& spec, std::string_view name) noexcept {
+    const bool named = static_cast<std::uint16_t>(spec.id) >= 256;
     writer.u16(static_cast<std::uint16_t>(spec.id));
-    if (static_cast<std::uint16_t>(spec.id) >= 256) {
-        writer.u16(0);
+    if (named) {
+        writer.u16(name.empty() ? 0 : name.size() + 1);
     }
     writer.u16(spec.optional ? 1 : 0);
     writer.u16(spec.value_count);
+    if (named && !name.empty()) {
+        writer.bytes(bytes_of(name));
+        writer.u8(0);
+    }
     for (std::size_t v = 0; v < spec.value_count; ++v) {
         writer.u32(spec.value(v));
     }

@@ -3,6 +3,8 @@
 
 #include "message_type.hpp"
 
+#include <string_view>
+
 namespace h5mote {
 
 /// version 2 | count | per filter: id 2 | [name length 2, only id >= 256] | flags 2 | number of values 2 | [name]
@@ -32,6 +34,7 @@ std::size_t borrowed_values(Context& context, ConstBytes body) noexcept;
 /// Writes the start of the message of a pipeline of `count` filters. The caller writes each of them with
 /// encode_filter().
 void encode_pipeline(Writer& writer, std::size_t count) noexcept;
-void encode_filter(Writer& writer, const FilterSpec& spec) noexcept;
+/// Only filters that are not part of HDF5 itself have a name.
+void encode_filter(Writer& writer, const FilterSpec& spec, std::string_view name = {}) noexcept;
 
 }  // namespace h5mote

@@ -18,6 +18,9 @@ namespace h5mote {
 struct RevisedReference {
     /// Bytes between what decode() reads and the heap id, where there is one.
     static constexpr std::size_t kBytesField = 4;
+    /// Bytes that decode() reads, and of the largest reference of any kind.
+    static constexpr std::size_t kHeadSize = 2;
+    static constexpr std::size_t kMostSize = 24;
 
     unsigned type = 0;
     bool other_file = false;

@@ -1,6 +1,14 @@
 #include "shared_index.hpp"
 
+#include <cstring>
+
 namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kTable = 0x42544d53U;  // "SMTB"
+constexpr std::uint32_t kList = 0x494c4d53U;   // "SMLI"
+
+}  // namespace
 
 bool SharedIndex::decode(FileShape shape, ConstBytes bytes) noexcept {
     constexpr unsigned kFill = 1U << static_cast<unsigned>(MessageType::fill_value);
@@ -24,12 +32,37 @@ bool SharedIndex::decode(FileShape shape, ConstBytes bytes) noexcept {
     return version == 0 && type <= 1;
 }
 
-bool SharedTable::is_table(ConstBytes prefix) noexcept {
-    return load_le<std::uint32_t>(prefix.data()) == 0x42544d53U;  // "SMTB"
+void SharedIndex::encode(FileShape shape, Writer& writer) const noexcept {
+    writer.u8(0);
+    writer.u8(btree ? 1 : 0);
+    writer.u16(kinds);
+    writer.u32(least_size);
+    writer.u16(list_max);
+    writer.u16(btree_min);
+    writer.u16(messages);
+    shape.write_addr(writer, index);
+    shape.write_addr(writer, heap);
 }
 
-bool SharedList::is_list(ConstBytes prefix) noexcept {
-    return load_le<std::uint32_t>(prefix.data()) == 0x494c4d53U;  // "SMLI"
+void SharedIndex::store(FileShape shape, std::byte* to) const noexcept {
+    to[1] = std::byte{btree};
+    store_le<std::uint16_t>(to + 12, messages);
+    shape.store_addr(to + 14, index);
+    shape.store_addr(to + 14 + shape.sizeof_addr, heap);
+}
+
+bool SharedTable::is_table(ConstBytes prefix) noexcept { return load_le<std::uint32_t>(prefix.data()) == kTable; }
+
+void SharedTable::encode_prefix(Writer& writer) noexcept { writer.u32(kTable); }
+
+bool SharedList::is_list(ConstBytes prefix) noexcept { return load_le<std::uint32_t>(prefix.data()) == kList; }
+
+void SharedList::encode_prefix(Writer& writer) noexcept { writer.u32(kList); }
+
+void SharedReference::encode_heap(Bytes to, ConstBytes id) noexcept {
+    to[0] = std::byte{kNewest};
+    to[1] = std::byte{kHeap};
+    std::memcpy(to.data() + kHeapPrefix, id.data(), kHeapIdSize);
 }
 
 bool SharedReference::decode(FileShape shape, ConstBytes bytes) noexcept {

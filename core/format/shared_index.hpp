@@ -35,6 +35,10 @@ struct SharedIndex {
     static std::size_t size(FileShape shape) noexcept { return 14U + 2U * shape.sizeof_addr; }
     /// Reads size() bytes; false when they describe no index.
     bool decode(FileShape shape, ConstBytes bytes) noexcept;
+    /// Writes size() bytes.
+    void encode(FileShape shape, Writer& writer) const noexcept;
+    /// Changes, in the size() bytes of an index, what its messages change.
+    void store(FileShape shape, std::byte* to) const noexcept;
 };
 
 struct SharedTable {
@@ -47,6 +51,7 @@ struct SharedTable {
     }
     /// Whether kPrefixSize bytes begin a table.
     static bool is_table(ConstBytes prefix) noexcept;
+    static void encode_prefix(Writer& writer) noexcept;
 };
 
 struct SharedList {
@@ -59,12 +64,16 @@ struct SharedList {
     }
     /// Whether kPrefixSize bytes begin a list.
     static bool is_list(ConstBytes prefix) noexcept;
+    static void encode_prefix(Writer& writer) noexcept;
 };
 
 /// What a shared message has in place of its body.
 struct SharedReference {
     /// No reference is longer.
     static constexpr std::size_t kMaxSize = 24;
+    /// Bytes of a reference to the heap, and of the id in it.
+    static constexpr std::size_t kHeapSize = 10;
+    static constexpr std::size_t kHeapIdSize = 8;
 
     unsigned version = 0;
     bool in_heap = false;                ///< in the file's heap of shared messages, not in another header
@@ -74,6 +83,8 @@ struct SharedReference {
     /// false: the bytes are too few. known_version() says whether the rest has a meaning.
     bool decode(FileShape shape, ConstBytes bytes) noexcept;
     bool known_version() const noexcept { return version != 0 && version <= kNewest; }
+    /// Writes kHeapSize bytes.
+    static void encode_heap(Bytes to, ConstBytes id) noexcept;
     /// Whether at least two bytes begin a reference to the heap; the id follows behind kHeapPrefix bytes.
     static constexpr std::size_t kHeapPrefix = 2;
     static bool leads_to_heap(ConstBytes bytes) noexcept {

@@ -1,6 +1,7 @@
 #include "superblock.hpp"
 
 #include "checksum.hpp"
+#include "symbol_entry.hpp"
 
 namespace h5mote {
 namespace {
@@ -17,14 +18,41 @@ void Superblock::encode(std::byte* to) const noexcept {
     Writer writer(Bytes{to, size()});
     writer.bytes({reinterpret_cast<const std::byte*>(kSignature), sizeof kSignature});
     writer.u8(version);
+    if (is_old()) {
+        encode_old(*this, writer);
+        return;
+    }
     writer.u8(shape.sizeof_addr);
     writer.u8(shape.sizeof_size);
     writer.u8(flags);
-    shape.write_addr(writer, 0);
+    shape.write_addr(writer, base);
     shape.write_addr(writer, extension);
-    shape.write_addr(writer, end_of_file);
+    shape.write_addr(writer, base + end_of_file);
     shape.write_addr(writer, root);
     writer.u32(lookup3({to, writer.written()}));
+}
+
+void ForeignSuperblock::encode_old(const Superblock& superblock, Writer& writer) const noexcept {
+    const FileShape shape = superblock.shape;
+    writer.fill(std::byte{0}, 4);  // the versions of other structures
+    writer.u8(shape.sizeof_addr);
+    writer.u8(shape.sizeof_size);
+    writer.u8(0);
+    writer.u16(btree_k.group_leaf);
+    writer.u16(btree_k.group_internal);
+    writer.u32(superblock.flags);
+    if (superblock.version == 1) {
+        writer.u16(btree_k.chunk);
+        writer.u16(0);
+    }
+    shape.write_addr(writer, base);
+    shape.write_addr(writer, kUndefinedAddress);  // no version of libhdf5 has put free space information there
+    shape.write_addr(writer, base + superblock.end_of_file);
+    shape.write_addr(writer, driver_info);
+    SymbolEntry root;
+    root.name = 0;
+    root.header = superblock.root;
+    root.encode(shape, writer);
 }
 
 Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
@@ -75,6 +103,7 @@ Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
         reader.skip(shape.sizeof_size);
     }
     root = shape.read_addr(reader);
+    foreign.repeats_root_table = is_old() && reader.u32() != 0;
     const bool sound = is_old() ? part_versions == 0 && k.group_leaf != 0 && k.group_internal != 0 && k.chunk != 0
                                 : reader.u32() == lookup3(bytes.first(size() - 4));
     if (!sound) {

@@ -6,7 +6,7 @@
 //  12  base address | superblock extension address | end of file address | root group object header address
 //      checksum (lookup3 of everything before)      4 bytes
 //
-// versions 0 and 1, read only
+// versions 0 and 1
 //   0  signature                                    8 bytes
 //   8  version | version of free space 0 | version of root group entry 0 | 0 | version of shared header messages 0
 //      | sizeof offsets | sizeof lengths | 0
@@ -24,18 +24,39 @@
 
 namespace h5mote {
 
+struct Superblock;
+
 /// What only superblocks of other programs have: a base address behind a user block, and the fields of versions 0, 1.
 struct ForeignSuperblock {
     Address base = 0;                         ///< base address as recorded: the place of the superblock in the storage
     Address driver_info = kUndefinedAddress;  ///< versions 0 and 1: of the driver information block
     BTreeK btree_k;                           ///< versions 0 and 1
+    /// Versions 0 and 1 as they were read: whether the entry of the root group repeats where its symbol table is.
+    bool repeats_root_table = false;
+    /// Says that it repeats that no longer, and returns whether it did before.
+    bool forget_root_table() noexcept {
+        const bool repeated = repeats_root_table;
+        repeats_root_table = false;
+        return repeated;
+    }
 
 protected:
+    /// Writes a superblock of version 0 or 1. The root group's entry caches nothing, so that it says nothing that a
+    /// change of the group makes wrong.
+    void encode_old(const Superblock& superblock, Writer& writer) const noexcept;
     /// Takes over what was read. false: this build does not read files that have it.
     bool set_foreign(const ForeignSuperblock& read) noexcept {
         *this = read;
         return true;
     }
+
+public:
+    /// Says where the superblock of a new file stands in the storage. false: this build makes no such file.
+    bool set_base(std::uint64_t wanted) noexcept {
+        base = static_cast<Address>(wanted);
+        return base == wanted;
+    }
+    void set_driver_info(Address address) noexcept { driver_info = address; }
 };
 
 /// Takes its place in builds without H5MOTE_ALL_FORMATS: constants, which need no memory in an open file.
@@ -43,14 +64,20 @@ struct NoForeignSuperblock {
     static constexpr Address base = 0;
     static constexpr Address driver_info = kUndefinedAddress;
     static constexpr BTreeK btree_k{};
+    static bool forget_root_table() noexcept { return false; }
 
 protected:
+    static void encode_old(const Superblock& /*superblock*/, Writer& /*writer*/) noexcept {}
     static bool set_foreign(const ForeignSuperblock& read) noexcept { return read.base == 0; }
+
+public:
+    static bool set_base(std::uint64_t wanted) noexcept { return wanted == 0; }
+    static void set_driver_info(Address /*address*/) noexcept {}
 };
 
 struct Superblock : std::conditional_t<H5MOTE_ALL_FORMATS != 0, ForeignSuperblock, NoForeignSuperblock> {
     static constexpr std::size_t kSignatureSize = 8;
-    static constexpr std::size_t kMinSize = 12 + 4 * 4 + 4;  ///< of a superblock that this library writes
+    static constexpr std::size_t kMinSize = 12 + 4 * 4 + 4;  ///< of a superblock of version 2 or 3
     /// Of version 1; of the others, in builds that read no version 1.
     static constexpr std::size_t kMaxSize = H5MOTE_ALL_FORMATS != 0 ? 28 + 5 * 8 + 8 + 24 : 12 + 4 * 8 + 4;
 
@@ -58,7 +85,7 @@ struct Superblock : std::conditional_t<H5MOTE_ALL_FORMATS != 0, ForeignSuperbloc
     std::uint8_t version = 2;
     std::uint8_t flags = 0;  ///< version 3: bit 0 open for writing, bit 2 for single-writer/multiple-reader
     Address extension = kUndefinedAddress;
-    Address end_of_file = 0;
+    Address end_of_file = 0;  ///< counts from the base address in memory, from the start of the storage in the file
     Address root = kUndefinedAddress;
 
     /// Whether the superblock has version 0 or 1, which only builds with H5MOTE_ALL_FORMATS read.

@@ -22,6 +22,21 @@ bool SymbolEntry::decode(FileShape shape, ConstBytes bytes) noexcept {
     return reader.ok() && kind <= static_cast<std::uint32_t>(Cached::soft_link);
 }
 
+void SymbolEntry::encode(FileShape shape, Writer& writer) const noexcept {
+    shape.write_size(writer, name);
+    shape.write_addr(writer, header);
+    writer.u32(static_cast<std::uint32_t>(cached));
+    writer.u32(0);
+    const std::size_t end = writer.written() + kScratchSize;
+    if (cached == Cached::symbol_table) {
+        shape.write_addr(writer, btree);
+        shape.write_addr(writer, heap);
+    } else if (cached == Cached::soft_link) {
+        writer.u32(soft_link);
+    }
+    writer.fill(std::byte{0}, end - writer.written());
+}
+
 bool SymbolTableMessage::decode(FileShape shape, ConstBytes body) noexcept {
     Reader reader(body);
     btree = shape.read_addr(reader);
@@ -29,12 +44,26 @@ bool SymbolTableMessage::decode(FileShape shape, ConstBytes body) noexcept {
     return reader.ok();
 }
 
+namespace {
+
+constexpr std::uint32_t kSignature = 0x444f4e53U;  // "SNOD"
+constexpr std::uint8_t kVersion = 1;
+
+}  // namespace
+
 bool SymbolNode::decode(ConstBytes prefix, std::uint16_t& symbols) noexcept {
     Reader reader(prefix);
-    const bool signature = reader.u32() == 0x444f4e53U && reader.u8() == 1;  // "SNOD"
+    const bool signature = reader.u32() == kSignature && reader.u8() == kVersion;
     reader.skip(1);
     symbols = reader.u16();
     return signature && reader.ok();
+}
+
+void SymbolNode::encode(Writer& writer, unsigned symbols) noexcept {
+    writer.u32(kSignature);
+    writer.u8(kVersion);
+    writer.u8(0);
+    writer.u16(symbols);
 }
 
 }  // namespace h5mote

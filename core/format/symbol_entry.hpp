@@ -28,6 +28,7 @@ struct SymbolEntry {
     }
     /// Reads size() bytes; false when they are no entry.
     bool decode(FileShape shape, ConstBytes bytes) noexcept;
+    void encode(FileShape shape, Writer& writer) const noexcept;
 };
 
 /// The message by which a group has a symbol table.
@@ -37,12 +38,20 @@ struct SymbolTableMessage {
 
     /// false: the message is too short.
     bool decode(FileShape shape, ConstBytes body) noexcept;
+    void encode(FileShape shape, Writer& writer) const noexcept {
+        shape.write_addr(writer, btree);
+        shape.write_addr(writer, heap);
+    }
 };
 
 struct SymbolNode {
     static constexpr std::size_t kPrefixSize = 8;
+    /// Offset of the number of symbols.
+    static constexpr std::size_t kCountOffset = 6;
     /// Number of symbols from kPrefixSize bytes; false when it is no node.
     static bool decode(ConstBytes prefix, std::uint16_t& symbols) noexcept;
+    /// Writes kPrefixSize bytes.
+    static void encode(Writer& writer, unsigned symbols) noexcept;
 };
 
 }  // namespace h5mote

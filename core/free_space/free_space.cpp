@@ -4,6 +4,7 @@
 #include "free_space_manager.hpp"
 #include "header.hpp"
 #include "section_writer.hpp"
+#include "superblock_extension.hpp"
 
 #include <h5mote/limits.hpp>
 
@@ -32,7 +33,7 @@ constexpr bool has_managers(std::uint8_t strategy) noexcept {
     return strategy <= static_cast<std::uint8_t>(SpaceStrategy::pages);
 }
 
-class ExtensionContent final : public HeaderContent {
+class ExtensionContent : public HeaderContent {
 public:
     explicit ExtensionContent(const FileSpaceInfoMessage& message) noexcept : message_(message) {}
     void write(HeaderWriter& header) const noexcept override {
@@ -43,6 +44,20 @@ public:
 
 private:
     const FileSpaceInfoMessage& message_;
+};
+
+// The same for a file whose driver has something to keep.
+class InformedExtensionContent final : public ExtensionContent {
+public:
+    InformedExtensionContent(const FileSpaceInfoMessage& message, const SuperblockInfo& info) noexcept
+        : ExtensionContent(message), info_(info) {}
+    void write(HeaderWriter& header) const noexcept override {
+        ExtensionContent::write(header);
+        write_driver_info(header, info_);
+    }
+
+private:
+    const SuperblockInfo& info_;
 };
 
 // Goes to the file space info message. not_found.
@@ -153,14 +168,12 @@ void FreeSpace::use(SpaceStrategy strategy, std::uint64_t page_size) noexcept {
 
 Status FreeSpace::create(const FileCreate& create) noexcept {
     Context& context = file_.context;
-    constexpr FileCreate kPlain{};
     if (create.file_space > SpaceStrategy::none || create.page_size < kLeastPage || create.page_size > kMostPage ||
         (create.persist_free_space && create.file_space > SpaceStrategy::pages)) {
         return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
     }
     begun_ = true;
-    if (create.file_space == kPlain.file_space && !create.persist_free_space &&
-        create.free_space_threshold == kPlain.free_space_threshold && create.page_size == kPlain.page_size) {
+    if (has_default_space(create)) {
         return Status::ok;
     }
     if (H5MOTE_ALL_FORMATS == 0 && create.file_space != SpaceStrategy::managers) {
@@ -175,7 +188,12 @@ Status FreeSpace::create(const FileCreate& create) noexcept {
     message.threshold = threshold_;
     message.page_size = create.page_size;
     Address extension = 0;
-    H5MOTE_TRY(create_header(file_, ExtensionContent(message), extension));
+    const SuperblockInfo* const info = file_.storage().superblock_info();
+    if (info != nullptr) {
+        H5MOTE_TRY(create_header(file_, InformedExtensionContent(message, *info), extension));
+    } else {
+        H5MOTE_TRY(create_header(file_, ExtensionContent(message), extension));
+    }
     file_.set_extension(extension);
     return Status::ok;
 }

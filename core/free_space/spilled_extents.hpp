@@ -8,19 +8,17 @@
 
 #include "file_state.hpp"
 #include "space_keeper.hpp"
+#include "spilling.hpp"
 
 namespace h5mote {
 
-class SpilledExtents : public SpaceKeeper, public SpaceOverflow {
+class SpilledExtents : public SpaceKeeper, public Spilling {
 public:
     explicit SpilledExtents(FileState& file) noexcept : file_(file) {}
 
     /// Gives `file` such a keeper if it has none. Without memory for it the file goes on without one.
     static void attach(FileState& file) noexcept;
 
-    bool read(std::size_t i, FreeExtent& extent) noexcept override;
-    bool reserve(std::size_t count) noexcept override;
-    bool write(std::size_t i, const FreeExtent& extent) noexcept override;
     Status store() noexcept override;
     FreeExtent own() const noexcept override {
         return {table_, static_cast<Address>(room_ * kEntry), 0, SpaceKind::raw_data};
@@ -29,6 +27,10 @@ public:
 
 protected:
     ~SpilledExtents() = default;
+
+    bool read(std::size_t i, FreeExtent& extent) noexcept override;
+    bool reserve(std::size_t count) noexcept override;
+    bool write(std::size_t i, const FreeExtent& extent) noexcept override;
 
     FileState& file_;
     bool at_end_ = false;  // a new table goes to the end of the file, whatever is free

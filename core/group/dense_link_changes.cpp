@@ -1,6 +1,7 @@
 // Links in dense storage are added and removed, and groups change between compact and dense storage.
 
 #include "dense_changes.hpp"
+#include "dense_editor.hpp"
 #include "dense_storage_changes.hpp"
 #include "fractal_heap.hpp"
 #include "header_rewrite.hpp"
@@ -14,7 +15,6 @@ namespace h5mote {
 namespace {
 
 constexpr std::size_t kId = LinkNameRecord::kHeapIdSize;
-constexpr std::size_t kMostInfo = 2 + 8 + 3 * 8;
 
 // Compares a name with the records of a name index. Nothing of the cache is held between two comparisons.
 class ByName final : public RecordCompare {
@@ -81,6 +81,7 @@ public:
 
     Status insert(const LinkMessage& link, bool& compact) noexcept;
     Status remove(ConstBytes name) noexcept;
+    Status take_symbols(DenseAddresses& made) noexcept;
 
 private:
     bool is_dense() const noexcept { return storage_.kind == LinkStorage::dense; }
@@ -91,6 +92,7 @@ private:
     Status add_encoded(const DenseAddresses& to, const LinkMessage& link, StoredLink* stored = nullptr) noexcept;
     Status copy_compact(const DenseAddresses& to) noexcept;
     Status copy_dense(const DenseAddresses& to) noexcept;
+    Status copy_symbols(const DenseAddresses& to) noexcept;
     Status become_dense(const LinkMessage& link) noexcept;
     Status copy() noexcept;
     Status make_changeable() noexcept;
@@ -200,6 +202,20 @@ Status LinkChanges::copy_dense(const DenseAddresses& to) noexcept {
     return Status::ok;
 }
 
+Status LinkChanges::copy_symbols(const DenseAddresses& to) noexcept {
+    LinkCursor cursor(file_);
+    H5MOTE_TRY(cursor.open(group_));
+    for (;;) {
+        StoredLink link;
+        const Status status = cursor.next(link);
+        cursor.park();
+        if (status != Status::ok) {
+            return status == Status::not_found ? Status::ok : status;
+        }
+        H5MOTE_TRY(add_encoded(to, link.link, &link));
+    }
+}
+
 // Gives up dense storage to which nothing leads any more. What cannot be read is lost space.
 void LinkChanges::dispose_of(const DenseAddresses& addresses) noexcept {
     Disposal disposal(file_, false);
@@ -209,60 +225,21 @@ void LinkChanges::dispose_of(const DenseAddresses& addresses) noexcept {
 }
 
 // The header gets another link info message, and in compact storage the links.
-class LinksEditor final : public HeaderEditor {
+class LinksEditor final : public DenseEditor {
 public:
     LinksEditor(FileState& file, const LinkInfoMessage& info, const DenseAddresses& addresses) noexcept
-        : file_(file), info_({bytes_, encode(file.shape(), info, addresses)}) {}
-    /// The links of that dense storage go into the header, but for the one at position `left_out`.
-    Status take_links(const DenseAddresses& from, std::uint64_t left_out) noexcept {
-        left_out_ = left_out;
-        links_ = true;
-        H5MOTE_TRY(heap_.open(file_, from.heap));
-        return names_.open(file_, from.name_index);
-    }
-
-    bool stays(MessageIterator& message) noexcept override {
-        return message.type() != MessageType::link && message.type() != MessageType::link_info;
-    }
-    Status added(unsigned i, NewMessage& message) noexcept override {
-        message.type = MessageType::link_info;
-        message.content = &info_;
-        window_.close();  // holds a block of the cache
-        if (i == 0) {
-            return Status::ok;
-        }
-        const std::uint64_t position = i - 1U + (i - 1U >= left_out_ ? 1U : 0U);
-        if (!links_ || position >= names_.size()) {
-            return Status::not_found;
-        }
-        std::byte record[BTree2::kMaxRecordSize];
-        LinkNameRecord found;
-        H5MOTE_TRY(names_.record(position, record));
-        if (!found.decode({record, names_.record_size()})) {
-            return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file);
-        }
-        H5MOTE_TRY(heap_.object(found.heap_id, window_));
-        message.type = MessageType::link;
-        message.content = &link_;
-        return Status::ok;
-    }
+        : DenseEditor(file, {MessageType::link_info, MessageType::link, 8}, info.flags, info.max_order, addresses) {}
 
 private:
-    std::size_t encode(FileShape shape, const LinkInfoMessage& info, const DenseAddresses& addresses) noexcept {
-        Writer writer{Bytes(bytes_)};
-        encode_dense_info(writer, shape, 8, info.flags, info.max_order, addresses);
-        return writer.written();
+    Status decode(Context& context, ConstBytes record, ConstBytes& heap_id,
+                  std::uint16_t& /*order*/) const noexcept override {
+        LinkNameRecord found;
+        if (!found.decode(record)) {
+            return context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file);
+        }
+        heap_id = found.heap_id;
+        return Status::ok;
     }
-
-    FileState& file_;
-    std::byte bytes_[kMostInfo];
-    BytesContent info_;
-    FractalHeap heap_;
-    BTree2 names_;
-    MetadataWindow window_;
-    WindowContent link_{window_};
-    std::uint64_t left_out_ = 0;
-    bool links_ = false;
 };
 
 // All links, and the new one, go into new dense storage; then the header gets its message.
@@ -312,9 +289,6 @@ Status LinkChanges::copy() noexcept {
 }
 
 Status LinkChanges::make_changeable() noexcept {
-    if (storage_.header_version == 1) {
-        return file_.context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);
-    }
     if (!DenseStorageChanges::is_possible(file_)) {
         return file_.context.unsupported(Module::group, H5MOTE_HERE, Feature::ordered_writing);
     }
@@ -344,8 +318,7 @@ Status LinkChanges::insert(const LinkMessage& link, bool& compact) noexcept {
     H5MOTE_TRY(count_compact(links));
     Writer counter;
     link.encode(counter, file_.shape());
-    compact = (links < limits_.max_compact && counter.written() <= 0xffff) ||
-              !DenseStorageChanges::is_possible(file_) || storage_.header_version == 1;
+    compact = (links < limits_.max_compact && counter.written() <= 0xffff) || !DenseStorageChanges::is_possible(file_);
     if (compact) {
         return Status::ok;
     }
@@ -363,7 +336,7 @@ Status LinkChanges::become_compact(std::uint64_t left_out) noexcept {
         if (!editor) {
             return Status::out_of_memory;
         }
-        H5MOTE_TRY(editor->take_links(old, left_out));
+        H5MOTE_TRY(editor->take(old, left_out));
         H5MOTE_TRY(rewrite_header(file_, group_, *editor));
     }
     dispose_of(old);
@@ -421,7 +394,23 @@ Status LinkChanges::remove(ConstBytes name) noexcept {
     return remove_from(dense(), name);
 }
 
+Status LinkChanges::take_symbols(DenseAddresses& made) noexcept {
+    if (!DenseStorageChanges::is_possible(file_)) {
+        return file_.context.unsupported(Module::group, H5MOTE_HERE, Feature::ordered_writing);
+    }
+    H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseLinks, false, made));
+    const Status status = copy_symbols(made);
+    if (status != Status::ok) {
+        dispose_of(made);
+    }
+    return status;
+}
+
 }  // namespace
+
+Status make_dense_links(FileState& file, Address group, DenseAddresses& made) noexcept {
+    return LinkChanges(file, group).take_symbols(made);
+}
 
 Status insert_dense_link(FileState& file, Address group, const LinkMessage& link, bool& compact) noexcept {
     LinkChanges changes(file, group);

@@ -24,7 +24,7 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
     }
     LinkMessage link;
     if (status == Status::ok) {
-        status = create_header(*file_, GroupContent(create), link.address);
+        status = create_group_object(*file_, create, link.address);
     }
     if (status != Status::ok) {
         return status;
@@ -32,7 +32,7 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
     link.name = bytes_of(name);
     status = insert_link(*file_, parent, link);
     if (status != Status::ok) {
-        discard_fresh_block(*file_, link.address);
+        discard_group_object(*file_, link.address);
         return status;
     }
     return Group(*file_, link.address);
@@ -75,16 +75,13 @@ Status Group::create_hard_link(std::string_view path, const Object& target) noex
     Address parent = 0;
     std::string_view name;
     H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
-    std::uint32_t count = 0;
-    H5MOTE_TRY(change_reference_count(*file_, target.address(), 1, count));
-    Status status = file_->order();
-    if (status == Status::ok) {
-        link.name = bytes_of(name);
-        link.address = target.address();
-        status = insert_link(*file_, parent, link);
-    }
+    H5MOTE_TRY(add_reference(*file_, target.address()));
+    link.name = bytes_of(name);
+    link.address = target.address();
+    const Status status = insert_link(*file_, parent, link);
     if (status != Status::ok) {
         // Should this fail as well: a reference count that is too high does no harm.
+        std::uint32_t count = 0;
         (void)change_reference_count(*file_, target.address(), -1, count);
     }
     return status;

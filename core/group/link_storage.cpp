@@ -105,7 +105,6 @@ Status GroupStorage::open(FileState& file, Address group) noexcept {
         if (message.type() == MessageType::link_info) {
             H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
             kind = info.dense ? LinkStorage::dense : LinkStorage::compact;
-            header_version = message.version();
             return Status::ok;
         }
     }

@@ -14,12 +14,17 @@ namespace h5mote {
 /// How a group keeps its links.
 struct GroupStorage {
     LinkStorage kind = LinkStorage::compact;
-    std::uint8_t header_version = 0;  ///< compact and dense
-    LinkInfoMessage info;             ///< compact and dense
-    SymbolTableMessage symbols;       ///< symbol table
+    LinkInfoMessage info;        ///< compact and dense
+    SymbolTableMessage symbols;  ///< symbol table
 
     /// Reads the group's header. not_found: the object is no group.
     Status open(FileState& file, Address group) noexcept;
+    /// Whether the program has the part that changes the kind that the group has.
+    bool is_changeable(const FileState& file) const noexcept {
+        const Formats& formats = file.context.formats();
+        return kind == LinkStorage::compact || (kind == LinkStorage::dense ? formats.dense_changes != nullptr
+                                                                           : formats.symbol_table_changes != nullptr);
+    }
     /// For programs that cannot read, or not change, the kind that the group has: names it.
     Status unsupported(FileState& file) const noexcept;
 };

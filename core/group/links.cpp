@@ -4,6 +4,7 @@
 #include "link_storage.hpp"
 #include "object_messages.hpp"
 #include "place.hpp"
+#include "symbol_table_changes.hpp"
 #include "text.hpp"
 
 namespace h5mote {
@@ -72,8 +73,8 @@ private:
 
 namespace {
 
-// Takes the next creation order of a group that tracks it.
-H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link) noexcept {
+// Takes the next creation order of a group that tracks it; `dense`: for a link that appears outside of its header.
+H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link, bool dense) noexcept {
     LinkInfoMessage info;
     MessageIterator message(file, group);
     H5MOTE_TRY(message.next(MessageType::link_info));
@@ -88,13 +89,19 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link)
     }
     // The number is taken before the link is added: after that nothing may fail. A number that no link gets does no
     // harm.
-    return message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
+    H5MOTE_TRY(message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index));
+    return H5MOTE_ALL_FORMATS != 0 && dense ? number_first(file, group, *message.block()) : Status::ok;
 }
 
 }  // namespace
 
 Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
-    H5MOTE_TRY(take_order(file, group, link));
+    LinkStorage kind = LinkStorage::compact;
+    H5MOTE_TRY(changeable_storage(file, group, kind));
+    if (H5MOTE_ALL_FORMATS != 0 && kind == LinkStorage::symbol_table) {
+        return file.context.formats().symbol_table_changes->insert_link(file, group, link);
+    }
+    H5MOTE_TRY(take_order(file, group, link, kind == LinkStorage::dense));
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         if (const DenseChangesFormat* const dense = file.context.formats().dense_changes) {
             bool compact = false;
@@ -115,29 +122,36 @@ Status find_link(MessageIterator& message, std::string_view name, LinkMessage& l
 }
 
 Status replace_link(FileState& file, Address group, std::string_view name, LinkMessage& link) noexcept {
-    H5MOTE_TRY(take_order(file, group, link));
+    H5MOTE_TRY(take_order(file, group, link, false));
     MessageIterator message(file, group);
     LinkMessage replaced;
     H5MOTE_TRY(find_link(message, name, replaced));
     return replace_short_message(message, LinkContent(link, file.shape()));
 }
 
-Status is_dense_group(FileState& file, Address group, bool& dense) noexcept {
-    GroupStorage storage;
-    dense = false;
-    if (H5MOTE_ALL_FORMATS != 0 && file.context.formats().dense_changes != nullptr) {
+Status changeable_storage(FileState& file, Address group, LinkStorage& kind) noexcept {
+    kind = LinkStorage::compact;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        const Formats& formats = file.context.formats();
+        if (formats.dense_changes == nullptr && formats.symbol_table_changes == nullptr) {
+            return Status::ok;
+        }
+        GroupStorage storage;
         H5MOTE_TRY(storage.open(file, group));
-        dense = storage.kind == LinkStorage::dense;
+        kind = storage.is_changeable(file) ? storage.kind : LinkStorage::compact;
     }
     return Status::ok;
 }
 
 Status remove_link(FileState& file, Address group, std::string_view name) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        bool dense = false;
-        H5MOTE_TRY(is_dense_group(file, group, dense));
-        if (dense) {
+        LinkStorage kind = LinkStorage::compact;
+        H5MOTE_TRY(changeable_storage(file, group, kind));
+        if (kind == LinkStorage::dense) {
             return file.context.formats().dense_changes->remove_link(file, group, bytes_of(name));
+        }
+        if (kind == LinkStorage::symbol_table) {
+            return file.context.formats().symbol_table_changes->remove_link(file, group, bytes_of(name));
         }
     }
     MessageIterator message(file, group);
@@ -185,13 +199,7 @@ H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view n
 Status check_link_storage(FileState& file, Address group) noexcept {
     GroupStorage storage;
     H5MOTE_TRY(storage.open(file, group));
-    if (storage.kind == LinkStorage::compact ||
-        (storage.kind == LinkStorage::dense && file.context.formats().dense_changes != nullptr)) {
-        return storage.header_version != 1
-                   ? Status::ok
-                   : file.context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);
-    }
-    return storage.unsupported(file);
+    return storage.is_changeable(file) ? Status::ok : storage.unsupported(file);
 }
 
 Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,

@@ -24,12 +24,37 @@ private:
     const GroupCreate& create_;
 };
 
+/// Makes an empty group with a symbol table, to which no link leads. unsupported: the program cannot make symbol
+/// tables.
+H5MOTE_STEP Status create_symbol_table_group(FileState& file, const GroupCreate& create, Address& header) noexcept;
+/// Gives up the symbol table of such a group, if it has one, before discard_fresh_block() gives up the header.
+void discard_symbol_table(FileState& file, Address header) noexcept;
+
+/// Makes an empty group to which no link leads, with messages for its links or, if the file's lower bound is the
+/// earliest one, with a symbol table; a group that tracks the order of its links cannot have one. unsupported: the
+/// program cannot make symbol tables.
+inline Status create_group_object(FileState& file, const GroupCreate& create, Address& header) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (file.low() == FormatVersion::earliest && !create.track_link_order) {
+            return create_symbol_table_group(file, create, header);
+        }
+    }
+    return create_header(file, GroupContent(create), header);
+}
+/// Undoes create_group_object().
+inline void discard_group_object(FileState& file, Address header) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        discard_symbol_table(file, header);
+    }
+    discard_fresh_block(file, header);
+}
+
 /// Adds a link. Its creation order is set here if the group tracks it. prepare_link() must have found that the name is
 /// free. When an error is returned there is no new link, but a creation order may have been used up.
 H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
 
-/// Whether the links of the group are in dense storage, which the program can change.
-Status is_dense_group(FileState& file, Address group, bool& dense) noexcept;
+/// Where the group has its links. LinkStorage::compact also for all that the program has no part to change.
+Status changeable_storage(FileState& file, Address group, LinkStorage& kind) noexcept;
 
 /// Finds the message of the link `name` in the group's header, with a new iterator, and decodes it. not_found.
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
@@ -48,8 +73,7 @@ H5MOTE_STEP Status resolve(FileState& file, Address group, std::string_view path
 /// `name`. invalid_argument: it cannot be a name.
 Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept;
-/// Checks that links can be added to the group. unsupported: its links are not messages of its header, or the header is
-/// of version 1.
+/// Checks that links can be added to the group. unsupported: the program cannot change the storage that its links have.
 H5MOTE_STEP Status check_link_storage(FileState& file, Address group) noexcept;
 /// resolve_parent(), and checks that a link of that name can be added. Call before anything is made for a new link.
 /// already_exists: the name is taken. Errors of FileState::check_writable() and check_link_storage().

@@ -37,11 +37,17 @@ struct DenseChangesFormat {
     /// nothing was done, the attribute is to be added to the header. After an error everything is as it was.
     Status (*write_attribute)(FileState& file, Address object, const NewAttribute& attribute, bool exists,
                               bool& compact);
+    /// Puts `attribute`, whose name is new to the object, in the place of the attribute `from` of an object with dense
+    /// storage; the creation order stays. After an error, and after a power cut, both may be there.
+    Status (*rename_attribute)(FileState& file, Address object, ConstBytes from, const NewAttribute& attribute);
     /// Removes an attribute; the object gets compact storage if that is what it should have now. `compact`: nothing was
     /// done, the attributes are in the header. not_found.
     Status (*remove_attribute)(FileState& file, Address object, ConstBytes name, bool& compact);
     /// Gives all space of dense storage to `disposal`.
     Status (*dispose)(FileState& file, const DenseAddresses& addresses, Disposal& disposal);
+    /// Makes dense storage, to which nothing leads, with the links that a group has in its symbol table. unsupported:
+    /// dense storage cannot be changed safely on the file's storage.
+    Status (*take_symbols)(FileState& file, Address group, DenseAddresses& made);
 };
 
 Status insert_dense_link(FileState& file, Address group, const LinkMessage& link, bool& compact) noexcept;
@@ -50,8 +56,13 @@ Status is_dense_group_empty(FileState& file, const DenseAddresses& addresses, bo
 Status wants_dense_attributes(FileState& file, Address object, Address size, bool& wants) noexcept;
 Status write_dense_attribute(FileState& file, Address object, const NewAttribute& attribute, bool exists,
                              bool& compact) noexcept;
+Status rename_dense_attribute(FileState& file, Address object, ConstBytes from, const NewAttribute& attribute) noexcept;
 Status remove_dense_attribute(FileState& file, Address object, ConstBytes name, bool& compact) noexcept;
+/// Copies the attributes of an object with dense storage to new dense storage, so that they share nothing with other
+/// objects any more; `old` is what the object had until then, and is not given up. not_found: they are in its header.
+Status renew_dense_attributes(FileState& file, Address object, DenseAddresses& old) noexcept;
 Status dispose_dense_storage(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept;
+Status make_dense_links(FileState& file, Address group, DenseAddresses& made) noexcept;
 
 /// Memory for something large, while it is needed.
 template <typename T>

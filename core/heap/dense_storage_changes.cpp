@@ -30,6 +30,9 @@ Status write_unwritten(FileState& file) noexcept {
 
 bool DenseStorageChanges::is_possible(const FileState& file) noexcept {
     const FileShape shape = file.shape();
+    if (!file.space.keeps_together()) {
+        return false;
+    }
     return file.is_atomic() ||
            file.space.in_one_unit(0, FractalHeapChanges::header_size(shape) + 2 * BTree2Header::size(shape));
 }
@@ -66,9 +69,11 @@ Status DenseStorageChanges::create(FileState& file, const DenseKind& kind, bool 
 Status DenseStorageChanges::dispose(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept {
     H5MOTE_TRY(write_unwritten(file));
     Giver giver(disposal);
-    FractalHeap heap;
-    H5MOTE_TRY(heap.open(file, addresses.heap));
-    H5MOTE_TRY(heap.walk(giver));
+    if (addresses.heap != kUndefinedAddress) {
+        FractalHeap heap;
+        H5MOTE_TRY(heap.open(file, addresses.heap));
+        H5MOTE_TRY(heap.walk(giver));
+    }
     for (const Address index : {addresses.name_index, addresses.order_index}) {
         if (index != kUndefinedAddress) {
             H5MOTE_TRY(BTree2Changes::dispose(file, index, disposal));

@@ -37,7 +37,7 @@ public:
     static bool is_possible(const FileState& file) noexcept;
     /// Makes empty dense storage, to which nothing leads; `indexed`: with an index by creation order.
     static Status create(FileState& file, const DenseKind& kind, bool indexed, DenseAddresses& addresses) noexcept;
-    /// Gives all space of dense storage to `disposal`, whoever made it.
+    /// Gives all space of dense storage to `disposal`, whoever made it. Parts without an address do not exist.
     static Status dispose(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept;
 
     /// Opens dense storage to be changed. not_found: it has to be copied first, because another library made it, or

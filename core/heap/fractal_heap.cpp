@@ -135,7 +135,11 @@ ChecksumPlace FractalHeap::direct_checksum() const noexcept {
 
 Status FractalHeap::open_direct(const Block& block, MetadataWindow& window) noexcept {
     if (!table_.filtered()) {
-        H5MOTE_TRY(file_->window(Usage::local_heap, block.address, block.size, direct_checksum(), window));
+        if (!file_->contains(block.address, block.size)) {
+            return damaged(H5MOTE_HERE, block.address);
+        }
+        // Objects are small, and found in no order.
+        H5MOTE_TRY(window.open(file_->cache, Usage::local_heap, block.address, block.size, direct_checksum(), true));
         return check_prefix(window, HeapBlockPrefix::kDirect, block);
     }
     if (decoded_from_ == block.address) {

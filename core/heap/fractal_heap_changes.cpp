@@ -13,6 +13,17 @@ constexpr Address kMostWaste = 16384;
 
 }  // namespace
 
+Status put_content(MetadataWriter& writer, HeapContent& content, Address begin, Address end) noexcept {
+    while (begin < end) {
+        ConstBytes piece;
+        H5MOTE_TRY(content.peek(begin, piece));
+        piece = piece.first(end - begin < piece.size() ? static_cast<std::size_t>(end - begin) : piece.size());
+        H5MOTE_TRY(writer.put(piece));
+        begin += static_cast<Address>(piece.size());
+    }
+    return Status::ok;
+}
+
 Status FractalHeapChanges::create(FileState& file, const HeapKind& kind, Address header) noexcept {
     FractalHeapHeader fields;
     fields.id_length = kind.id_length;
@@ -33,7 +44,7 @@ Status FractalHeapChanges::create(FileState& file, const HeapKind& kind, Address
 }
 
 bool FractalHeapChanges::is_ours(const HeapKind& kind) const noexcept {
-    return !header_.checksums && header_.id_length == kind.id_length && header_.width == kWidth &&
+    return (kind.checksums || !header_.checksums) && header_.id_length == kind.id_length && header_.width == kWidth &&
            header_.start_bits == kind.start_bits && header_.direct_bits == kDirectBits &&
            header_.heap_bits == kind.heap_bits && header_.start_rows == kStartRows &&
            header_.max_managed == kMaxManaged;
@@ -112,7 +123,7 @@ FractalHeapChanges::Slot FractalHeapChanges::slot_at(const Slot& parent, Address
 }
 
 std::size_t FractalHeapChanges::entry_offset(unsigned entry) const noexcept {
-    return overhead() + std::size_t{entry} * file_.shape().sizeof_addr;
+    return header_.prefix_size(file_.shape()) + std::size_t{entry} * file_.shape().sizeof_addr;
 }
 
 Status FractalHeapChanges::pin(const Slot& slot, Pinned& block) noexcept {
@@ -320,6 +331,51 @@ Status FractalHeapChanges::write_object(HeapContent& object, Address offset) noe
     return Status::ok;
 }
 
+// Writes an object to free bytes of the last block of the path, which has a checksum: a copy takes the block's place.
+Status FractalHeapChanges::replace_block(HeapContent& object, Address offset, bool is_new) noexcept {
+    Slot& slot = path_[depth_];
+    if (is_new) {
+        return write_block(object, offset, kUndefinedAddress);
+    }
+    const Address old = slot.address;
+    H5MOTE_TRY(blocks_.replace(old, slot.size));
+    H5MOTE_TRY(blocks_.allocate(Usage::local_heap, slot.size, slot.address));
+    H5MOTE_TRY(write_block(object, offset, old));
+    if (depth_ == 0) {
+        header_.root = slot.address;
+        return Status::ok;
+    }
+    return set_entry(depth_ - 1, slot.address);
+}
+
+// Writes the last block of the path with an object at `offset`, and otherwise as the block at `old` is, if there is
+// one.
+Status FractalHeapChanges::write_block(HeapContent& object, Address offset, Address old) noexcept {
+    const Slot& slot = path_[depth_];
+    const auto prefix = static_cast<Address>(header_.prefix_size(file_.shape()));
+    const Address from = offset - slot.offset;
+    MetadataWindow window;
+    if (old != kUndefinedAddress) {
+        H5MOTE_TRY(file_.window(Usage::local_heap, old, slot.size, static_cast<ChecksumPlace>(prefix), window));
+    }
+    MetadataWriter block(file_, Usage::local_heap, slot.address, slot.size);
+    WindowContent present(window);
+    const auto put_present = [&](Address begin, Address end) noexcept {
+        return old == kUndefinedAddress ? block.put_zeros(end - begin) : put_content(block, present, begin, end);
+    };
+    std::byte bytes[5 + 8 + 8 + FractalHeapTable::kChecksumSize] = {};
+    Writer writer{Bytes(bytes)};
+    HeapBlockPrefix{HeapBlockPrefix::kDirect, header_block_->address(), slot.offset}.encode(file_.shape(), header_,
+                                                                                            writer);
+    H5MOTE_TRY(block.put({bytes, overhead()}));
+    H5MOTE_TRY(put_present(static_cast<Address>(overhead()), from));
+    H5MOTE_TRY(put_content(block, object, 0, object.size()));
+    H5MOTE_TRY(put_present(from + object.size(), slot.size));
+    H5MOTE_TRY(block.end(false));
+    store_le<std::uint32_t>(bytes, block.checksum());
+    return write(Usage::local_heap, slot.address + prefix, {bytes, FractalHeapTable::kChecksumSize});
+}
+
 Status FractalHeapChanges::insert_managed(HeapContent& object, Bytes id) noexcept {
     const Address size = object.size();
     const auto prefix_size = static_cast<Address>(overhead());
@@ -327,7 +383,8 @@ Status FractalHeapChanges::insert_managed(HeapContent& object, Bytes id) noexcep
     const auto usable = [this](const HeapSections::Section& section) {
         return !is_released(section.offset, section.size);
     };
-    if (sections_.take(size, usable, offset)) {
+    const bool is_new = !sections_.take(size, usable, offset);
+    if (!is_new) {
         H5MOTE_TRY(descend(offset));
         const Slot& slot = path_[depth_];
         if (slot.address == kUndefinedAddress || offset - slot.offset < prefix_size ||
@@ -343,7 +400,7 @@ Status FractalHeapChanges::insert_managed(HeapContent& object, Bytes id) noexcep
             (void)sections_.add(offset + size, rest);
         }
     }
-    H5MOTE_TRY(write_object(object, offset));
+    H5MOTE_TRY(header_.checksums ? replace_block(object, offset, is_new) : write_object(object, offset));
     ++header_.managed;
     header_.free_space -= size;
     FractalHeapId::encode_managed(header_, id, offset, size);
@@ -498,9 +555,16 @@ void FractalHeapChanges::apply() noexcept {
     MetadataCache::mark_dirty(*header_block_, 0, Phase::object);
     huge_.apply();
     blocks_.keep();
+    // Since the bytes were noted, the cache may have committed to make room: they are given up with the next commit.
+    ForeignState& state = *file_.foreign();
+    if (removed_size_ != 0 && state.released != nullptr && !is_released(removed_, removed_size_)) {
+        state.released->add(header_block_->address(), state.commits, removed_, removed_size_);
+    }
+    removed_size_ = 0;
 }
 
 void FractalHeapChanges::undo() noexcept {
+    removed_size_ = 0;
     huge_.undo();
     blocks_.undo();
 }
@@ -527,6 +591,8 @@ Status FractalHeapChanges::note_released(Address offset, Address size) noexcept 
         H5MOTE_TRY(file_.order());
     }
     state.released->add(heap, state.commits, offset, size);
+    removed_ = offset;
+    removed_size_ = size;
     return Status::ok;
 }
 

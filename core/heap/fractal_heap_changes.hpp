@@ -5,16 +5,18 @@
 // changes the header, which cannot fail. Until then undo() takes everything back. Whoever changes a heap and its
 // indexes together can therefore apply the heap's part when everything else has succeeded.
 //
-// Heaps that are changed are heaps that this library made: with the numbers that libhdf5 uses for links and attributes,
-// but direct blocks have no checksum. With one, each new object would take a copy of its block of up to 64 KiB on a
-// storage where only a sector is atomic, and the reading of the whole block everywhere. A heap that libhdf5 made is
-// copied first (dense_rebuild.hpp). libhdf5 changes ours as they are, and leaves them as they are.
+// Heaps of links and attributes that are changed are heaps that this library made: with the numbers that libhdf5 uses,
+// but direct blocks have no checksum. With one, each new object takes a copy of its block of up to 64 KiB. A heap that
+// libhdf5 made is copied first (dense_rebuild.hpp). libhdf5 changes ours as they are, and leaves them as they are. A
+// heap of shared messages cannot be copied, because object headers all over the file have ids of its objects: it is
+// changed as it is, with or without checksums.
 //
 // Bytes that objects gave up are used again after the next commit only: ReleasedHeapSpace.
 #pragma once
 
 #include "btree2_changes.hpp"
 #include "heap_sections.hpp"
+#include "metadata_writer.hpp"
 
 namespace h5mote {
 
@@ -28,6 +30,9 @@ public:
 protected:
     ~HeapContent() = default;
 };
+
+/// Writes the bytes [begin, end) of a content. Errors of peek() and of MetadataWriter::put().
+Status put_content(MetadataWriter& writer, HeapContent& content, Address begin, Address end) noexcept;
 
 /// A content of two parts, one behind the other.
 class BytesContent final : public HeapContent {
@@ -56,14 +61,16 @@ private:
     MetadataWindow& window_;
 };
 
-/// The numbers of a heap of links, or of one of attributes.
+/// The numbers of a heap of links, of attributes, or of shared messages.
 struct HeapKind {
     std::uint8_t id_length;
     std::uint8_t start_bits;  ///< log2 of the size of the first direct blocks
     std::uint8_t heap_bits;   ///< log2 of the address space
+    bool checksums;           ///< a heap whose direct blocks have checksums is changed, too
 };
-inline constexpr HeapKind kLinkHeap{7, 9, 32};
-inline constexpr HeapKind kAttributeHeap{8, 10, 40};
+inline constexpr HeapKind kLinkHeap{7, 9, 32, false};
+inline constexpr HeapKind kAttributeHeap{8, 10, 40, false};
+inline constexpr HeapKind kSharedHeap{8, 10, 40, true};
 
 class FractalHeapChanges {
 public:
@@ -88,6 +95,8 @@ public:
     /// Unpins the header. What was staged must have been applied or undone.
     void close() noexcept { header_block_.reset(); }
     const FractalHeapHeader& header() const noexcept { return header_; }
+    /// The block of the header, while the heap is open.
+    CacheEntry& header_block() noexcept { return *header_block_; }
 
     /// Of the functions that stage, only one may insert or remove a huge object: replace() can do both.
     ///
@@ -125,7 +134,10 @@ private:
     Status damaged(SourcePlace place, Address address) noexcept {
         return file_.context.fail(Module::heap, place, Status::corrupt_file, 0, address);
     }
-    std::size_t overhead() const noexcept { return header_.prefix_size(file_.shape()); }
+    // Bytes of a direct block before the first object.
+    std::size_t overhead() const noexcept {
+        return header_.prefix_size(file_.shape()) + (header_.checksums ? FractalHeapTable::kChecksumSize : 0U);
+    }
     Address payload(unsigned row) const noexcept;
     Address capacity(unsigned rows) const noexcept;
     Address used() const noexcept;
@@ -142,6 +154,8 @@ private:
     Status resize_root(unsigned rows) noexcept;
     Status insert_managed(HeapContent& object, Bytes id) noexcept;
     Status write_object(HeapContent& object, Address offset) noexcept;
+    Status replace_block(HeapContent& object, Address offset, bool is_new) noexcept;
+    Status write_block(HeapContent& object, Address offset, Address old) noexcept;
     Status write(Usage usage, Address address, ConstBytes bytes) noexcept;
     Status remove_managed(ConstBytes id) noexcept;
     Status remove_block() noexcept;
@@ -162,6 +176,8 @@ private:
     StagedBlocks blocks_;
     BTree2Changes huge_;  // the tree of huge objects, while one of them comes or goes
     HeapSections sections_;
+    Address removed_ = 0;       // bytes that the change gives up, of which apply() makes sure that they are noted
+    Address removed_size_ = 0;  // 0: none
     // The way to a block that descend() has found: the root, then what leads to it, at last the block itself.
     Slot path_[kMostDepth + 1];
     unsigned depth_ = 0;  // number of the last one

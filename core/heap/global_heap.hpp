@@ -7,12 +7,16 @@
 
 #include "file_state.hpp"
 #include "global_heap_collection.hpp"
+#include "heap_position.hpp"
 
 namespace h5mote {
 
 class GlobalHeap {
 public:
     explicit GlobalHeap(FileState& file) noexcept : file_(file) {}
+    /// Goes on where another one was; nothing has changed in the heap since.
+    GlobalHeap(FileState& file, const HeapPosition& from) noexcept : file_(file), place_(from) {}
+    const HeapPosition& position() const noexcept { return place_; }
 
     /// The bytes of object `index` of the collection at `collection`, in a window: no copy. corrupt_file: no such
     /// collection or object. io_error, out_of_memory.
@@ -22,18 +26,11 @@ public:
     /// The bytes of the collection, and of the free space in it. Errors of object().
     Status facts(Address collection, Address& size, Address& free_space) noexcept;
 
-    /// An object, or the free space that ends the collection.
-    struct Object {
-        Address at = 0;           ///< offset of its header in the collection
-        Address size = 0;         ///< bytes of its data
-        Address space = 0;        ///< bytes with its header and padding
-        std::uint32_t index = 0;  ///< 0: free space
-        bool removed = false;
-    };
+    using Object = HeapObject;
     /// To walk over a collection: opens it, and tells its size. Errors of object().
     Status open(Address collection, MetadataWindow& window, Address& size) noexcept {
         const Status status = open(collection, window);
-        size = size_;
+        size = place_.size;
         return status;
     }
     /// The object that begins `at` bytes from the start of the collection in `window`, which was opened last.
@@ -47,9 +44,7 @@ private:
     Status damaged(SourcePlace place, Address collection) noexcept;
 
     FileState& file_;
-    Address collection_ = kUndefinedAddress;
-    Address size_ = 0;
-    Object last_;
+    HeapPosition place_;
 };
 
 }  // namespace h5mote

@@ -49,17 +49,28 @@ Status HeapSections::read_list(FileState& file, const FractalHeapTable& table, c
     const unsigned head = header.count_width() + header.size_width();
     const std::size_t prefix = FreeSpaceList::prefix_size(file.shape());
     MetadataWindow window;
-    std::byte bytes[16];
+    ConstBytes ahead;  // from `at` on, as much as is in memory: the list has many short entries
     H5MOTE_TRY(file.window(Usage::object_header, header.list, header.list_used, true, window));
     FreeSpaceList list;
-    H5MOTE_TRY(window.read(0, Bytes{bytes, prefix}));
-    if (!list.decode(file.shape(), {bytes, prefix}) || list.header != manager_) {
+    H5MOTE_TRY(window.view(0, prefix, ahead));
+    if (!list.decode(file.shape(), ahead) || list.header != manager_) {
         return damaged(H5MOTE_HERE);
     }
-    Address at = static_cast<Address>(prefix);
+    auto at = static_cast<Address>(prefix);
+    ahead = {};
+    const auto take = [&](std::size_t count, const std::byte*& bytes) {
+        if (ahead.size() < count) {
+            H5MOTE_TRY(window.view(at, count, ahead));
+            H5MOTE_TRY(window.peek(at, ahead));
+        }
+        bytes = ahead.data();
+        ahead = ahead.subspan(count);
+        at += static_cast<Address>(count);
+        return Status::ok;
+    };
+    const std::byte* bytes = nullptr;
     for (std::uint64_t left = header.serialized; left != 0;) {
-        H5MOTE_TRY(window.read(at, Bytes{bytes, head}));
-        at += head;
+        H5MOTE_TRY(take(head, bytes));
         const std::uint64_t count = load_uint(bytes, header.count_width());
         const std::uint64_t size = load_uint(bytes + header.count_width(), header.size_width());
         if (count == 0 || count > left) {
@@ -67,15 +78,15 @@ Status HeapSections::read_list(FileState& file, const FractalHeapTable& table, c
         }
         left -= count;
         for (std::uint64_t i = 0; i < count; ++i) {
-            H5MOTE_TRY(window.read(at, Bytes{bytes, offset_width + 1U}));
-            at += offset_width + 1U;
+            H5MOTE_TRY(take(offset_width + 1U, bytes));
             const auto kind = std::to_integer<std::uint8_t>(bytes[offset_width]);
             if (kind > kFirstRow) {
                 return damaged(H5MOTE_HERE);
             }
-            at += kind == kFirstRow ? offset_width + 6U : 0U;
             if (kind == kSingle && size != 0) {
                 keep({narrow(load_uint(bytes, offset_width)), narrow(size)});
+            } else if (kind == kFirstRow) {
+                H5MOTE_TRY(take(offset_width + 6U, bytes));
             }
         }
     }

@@ -97,23 +97,25 @@ Status LocalHeap::name(Address offset, MetadataWindow& window) noexcept {
     return window.restrict(offset, found);
 }
 
-Status LocalHeap::free_space(Address& bytes) noexcept {
-    bytes = 0;
+Status LocalHeap::free_block(MetadataWindow& window, Address at, Address& passed, LocalHeapFreeBlock& block) noexcept {
     const FileShape shape = file_->shape();
     const std::size_t least = LocalHeapFreeBlock::fields_size(shape);
+    ConstBytes fields;
+    H5MOTE_TRY(window.view(at, least, fields));
+    block.decode(shape, fields);
+    const bool sound =
+        block.size >= least && within(at, block.size, heap_.data_size) && block.size <= heap_.data_size - passed;
+    passed += sound ? block.size : 0;
+    return sound ? Status::ok : damaged(H5MOTE_HERE);
+}
+
+Status LocalHeap::free_space(Address& bytes) noexcept {
+    bytes = 0;
     MetadataWindow window;
     H5MOTE_TRY(open_data(window));
-    for (Address at = heap_.free; at != LocalHeapHeader::kNoFree;) {
-        ConstBytes fields;
-        LocalHeapFreeBlock block;
-        H5MOTE_TRY(window.view(at, least, fields));
-        block.decode(shape, fields);
-        bytes += block.size;
-        // Free blocks do not overlap, so that a list with a loop soon exceeds the segment.
-        if (block.size < least || !within(at, block.size, heap_.data_size) || bytes > heap_.data_size) {
-            return damaged(H5MOTE_HERE);
-        }
-        at = block.next;
+    LocalHeapFreeBlock block;
+    for (Address at = heap_.free; at != LocalHeapHeader::kNoFree; at = block.next) {
+        H5MOTE_TRY(free_block(window, at, bytes, block));
     }
     return Status::ok;
 }

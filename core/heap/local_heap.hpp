@@ -33,13 +33,24 @@ public:
 
     Address header_size() const noexcept { return LocalHeapHeader::stored_size(file_->shape()); }
     Address data_size() const noexcept { return heap_.data_size; }
+    const LocalHeapHeader& fields() const noexcept { return heap_; }
+    Address address() const noexcept { return header_; }
+    /// Says that the header is at `header` now and has these fields.
+    void set_header(Address header, const LocalHeapHeader& fields) noexcept {
+        header_ = header;
+        heap_ = fields;
+    }
     /// Bytes in free blocks.
     Status free_space(Address& bytes) noexcept;
+    /// Reads the free block at `at`, in a window of the data segment. `passed`: bytes of the free blocks that were read
+    /// before; as free blocks do not overlap, a list with a loop soon has more than the segment. corrupt_file.
+    Status free_block(MetadataWindow& window, Address at, Address& passed, LocalHeapFreeBlock& block) noexcept;
+    /// Opens the data segment.
+    Status open_data(MetadataWindow& window) noexcept;
     /// Shows the header and the data segment to `visitor`.
     Status walk(BlockVisitor& visitor) noexcept;
 
 private:
-    Status open_data(MetadataWindow& window) noexcept;
     Status end_of_name(MetadataWindow& window, Address offset, Address& length) noexcept;
     Status damaged(SourcePlace place) noexcept;
 

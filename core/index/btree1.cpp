@@ -38,28 +38,32 @@ Status BTree1::key(MetadataWindow& window, unsigned i, ConstBytes& bytes) noexce
     return window.view(entry_offset(i), key_size_, bytes);
 }
 
+// A range of names includes its end, a range of chunks does not.
+Status BTree1::search(MetadataWindow& window, unsigned entries, unsigned& index) noexcept {
+    index = 0;
+    for (unsigned to = entries; index < to;) {
+        const unsigned middle = (index + to) / 2;
+        ConstBytes bytes;
+        int order = 0;
+        H5MOTE_TRY(key(window, middle + 1, bytes));
+        H5MOTE_TRY(compare_key(bytes, order));
+        if (order > 0 || (order == 0 && type_ == BTree1Node::kChunks)) {
+            index = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return Status::ok;
+}
+
 Status BTree1::descend(MetadataWindow& window, unsigned& index) noexcept {
     Address address = root_;
     unsigned level = kAnyLevel;
     for (;;) {
         BTree1Node node;
         H5MOTE_TRY(open_node(address, level, window, node));
-        // Binary search for the first child whose range does not end before the wanted key. A range of names includes
-        // its end, a range of chunks does not.
         unsigned from = 0;
-        unsigned to = node.entries;
-        while (from < to) {
-            const unsigned middle = (from + to) / 2;
-            ConstBytes bytes;
-            int order = 0;
-            H5MOTE_TRY(key(window, middle + 1, bytes));
-            H5MOTE_TRY(compare_key(bytes, order));
-            if (order > 0 || (order == 0 && type_ == BTree1Node::kChunks)) {
-                from = middle + 1;
-            } else {
-                to = middle;
-            }
-        }
+        H5MOTE_TRY(search(window, node.entries, from));
         if (from == node.entries) {
             return Status::not_found;
         }
@@ -72,44 +76,91 @@ Status BTree1::descend(MetadataWindow& window, unsigned& index) noexcept {
     }
 }
 
-Status BTree1::edge(bool first, unsigned level, Address& address, std::uint32_t& entries) noexcept {
+// What a step among the children of a node counts in Place::digits, `levels` above the node that the place is of.
+Status BTree1::unit(unsigned levels, std::uint64_t& weight) noexcept {
+    weight = 1;
+    bool fits = width_ != 0;
+    for (; fits && levels > 0; --levels) {
+        fits = checked_multiply<std::uint64_t>(weight, width_, weight);
+    }
+    return fits ? Status::ok : damaged(H5MOTE_HERE, root_);
+}
+
+// Descends to a node of `level`. Nodes of levels up to `last_below` above it are left by their last child, and the
+// place is made to say so.
+Status BTree1::go_to(unsigned level, unsigned last_below, Place& place, Address& address,
+                     std::uint32_t& entries) noexcept {
     MetadataWindow window;
     BTree1Node node;
     address = root_;
-    unsigned expected = kAnyLevel;
-    for (;;) {
-        H5MOTE_TRY(open_node(address, expected, window, node));
-        if (node.level < level || (first ? node.left : node.right) != kUndefinedAddress) {
-            return damaged(H5MOTE_HERE, address);
-        }
-        entries = node.entries;
-        if (node.level == level) {
-            return Status::ok;
-        }
-        if (node.entries == 0) {
-            return damaged(H5MOTE_HERE, address);
-        }
-        expected = node.level - 1U;
-        H5MOTE_TRY(child(window, first ? 0 : node.entries - 1U, address));
+    H5MOTE_TRY(open_node(address, kAnyLevel, window, node));
+    if (node.level < level) {
+        return damaged(H5MOTE_HERE, address);
     }
-}
-
-Status BTree1::neighbour(bool right, Address& address, unsigned level, std::uint32_t& entries) noexcept {
-    MetadataWindow window;
-    BTree1Node node;
-    H5MOTE_TRY(open_node(address, level, window, node));
-    const Address next = right ? node.right : node.left;
-    if (next == kUndefinedAddress) {
-        return Status::not_found;
+    std::uint64_t digits = place.digits;
+    while (node.level > level) {
+        std::uint64_t weight = 0;
+        H5MOTE_TRY(unit(node.level - level - 1U, weight));
+        std::uint64_t index = divide(digits, weight, digits);
+        if (node.level <= last_below && node.entries != 0) {
+            place.digits += (node.entries - 1U - index) * weight;
+            index = node.entries - 1U;
+        }
+        if (index >= node.entries) {
+            return node.entries == 0 ? damaged(H5MOTE_HERE, address) : Status::not_found;
+        }
+        H5MOTE_TRY(child(window, static_cast<unsigned>(index), address));
+        H5MOTE_TRY(open_node(address, node.level - 1U, window, node));
     }
-    H5MOTE_TRY(open_node(next, level, window, node));
-    // As sibling pointers match, every node has one predecessor and the first has none: no walk meets a node twice.
-    if ((right ? node.left : node.right) != address) {
-        return damaged(H5MOTE_HERE, next);
-    }
-    address = next;
     entries = node.entries;
     return Status::ok;
+}
+
+Status BTree1::edge(bool first, unsigned level, Place& place, Address& address, std::uint32_t& entries) noexcept {
+    place.digits = 0;
+    place.left = static_cast<Address>(quotient_of(file_->space.end(), node_size()));
+    return go_to(level, first ? 0 : kAnyLevel, place, address, entries);
+}
+
+// Where nodes were removed since, the next ones have their places, or the one behind the last child of a node has moved
+// to the next node above.
+Status BTree1::revisit(unsigned level, Place& place, Address& address, std::uint32_t& entries) noexcept {
+    const Status status = go_to(level, 0, place, address, entries);
+    return status == Status::not_found ? neighbour(true, level, place, address, entries) : status;
+}
+
+Status BTree1::neighbour(bool right, unsigned level, Place& place, Address& address, std::uint32_t& entries) noexcept {
+    MetadataWindow window;
+    BTree1Node node;
+    H5MOTE_TRY(open_node(root_, kAnyLevel, window, node));
+    // The lowest node on the way that has a further child, and where that one leads.
+    unsigned turn = kAnyLevel;
+    std::uint64_t begin = 0;
+    std::uint64_t digits = place.digits;
+    Address at = root_;
+    while (node.level > level) {
+        std::uint64_t weight = 0;
+        H5MOTE_TRY(unit(node.level - level - 1U, weight));
+        const std::uint64_t index = divide(digits, weight, digits);
+        if (index >= node.entries) {
+            break;
+        }
+        if (right ? index + 1 < node.entries : index > 0) {
+            turn = node.level;
+            begin = place.digits - digits + (right ? weight : 0) - (right ? 0 : weight);
+        }
+        H5MOTE_TRY(child(window, static_cast<unsigned>(index), at));
+        H5MOTE_TRY(open_node(at, node.level - 1U, window, node));
+    }
+    if (turn == kAnyLevel) {
+        return Status::not_found;
+    }
+    if (place.left == 0) {
+        return damaged(H5MOTE_HERE, at);
+    }
+    --place.left;
+    place.digits = begin;
+    return go_to(level, right ? 0 : turn - 1, place, address, entries);
 }
 
 Status BTree1::height(unsigned& levels) noexcept {
@@ -134,19 +185,24 @@ Status BTree1::walk_leaf(Address leaf, unsigned entries, BlockVisitor& visitor) 
     return Status::ok;
 }
 
+// Nodes are shown after what is found through them, so that a visitor may give them up.
 Status BTree1::walk(BlockVisitor& visitor) noexcept {
-    unsigned level = 0;
-    H5MOTE_TRY(height(level));
-    for (++level; level-- > 0;) {
+    unsigned top = 0;
+    H5MOTE_TRY(height(top));
+    for (unsigned level = 0; level <= top; ++level) {
+        Place place;
         Address address = 0;
         std::uint32_t entries = 0;
-        Status status = edge(true, level, address, entries);
+        H5MOTE_TRY(edge(true, level, place, address, entries));
+        Status status = Status::ok;
         while (status == Status::ok) {
-            H5MOTE_TRY(visitor.block(BlockKind::btree1_node, address, node_size()));
+            const Address node = address;
             if (level == 0 && type_ == BTree1Node::kGroup) {
-                H5MOTE_TRY(walk_leaf(address, entries, visitor));
+                H5MOTE_TRY(walk_leaf(node, entries, visitor));
             }
-            status = neighbour(true, address, level, entries);
+            // The next one is found while the visitor has not given up this one.
+            status = neighbour(true, level, place, address, entries);
+            H5MOTE_TRY(visitor.block(BlockKind::btree1_node, node, node_size()));
         }
         if (status != Status::not_found) {
             return status;
@@ -208,7 +264,7 @@ Status GroupBTree1::find(ConstBytes name, SymbolEntry& symbol) noexcept {
 
 Status GroupBTree1::next(Cursor& cursor, SymbolEntry& symbol) noexcept {
     if (!cursor.started) {
-        H5MOTE_TRY(edge(!cursor.backwards, 0, cursor.leaf, cursor.entries));
+        H5MOTE_TRY(edge(!cursor.backwards, 0, cursor.place, cursor.leaf, cursor.entries));
         cursor.child = cursor.backwards ? cursor.entries : 0;
         cursor.started = true;
     }
@@ -223,7 +279,7 @@ Status GroupBTree1::next(Cursor& cursor, SymbolEntry& symbol) noexcept {
             cursor.node = kUndefinedAddress;
         }
         if (cursor.child == (cursor.backwards ? 0 : cursor.entries)) {
-            H5MOTE_TRY(neighbour(!cursor.backwards, cursor.leaf, 0, cursor.entries));
+            H5MOTE_TRY(neighbour(!cursor.backwards, 0, cursor.place, cursor.leaf, cursor.entries));
             cursor.child = cursor.backwards ? cursor.entries : 0;
             continue;
         }
@@ -237,7 +293,7 @@ Status GroupBTree1::next(Cursor& cursor, SymbolEntry& symbol) noexcept {
 
 void ChunkBTree1::open(FileState& file, Address root, unsigned rank, const std::uint64_t* chunk) noexcept {
     set(file, root, file.foreign()->btree_k.chunk, ChunkBTree1Key::size(rank));
-    rank_ = rank;
+    rank_ = static_cast<std::uint8_t>(rank);
     chunk_ = chunk;
 }
 
@@ -279,11 +335,13 @@ Status ChunkBTree1::find(const std::uint64_t* scaled, ChunkLocation& location) n
 
 Status ChunkBTree1::next(Cursor& cursor, std::uint64_t* scaled, ChunkLocation& location) noexcept {
     if (!cursor.started) {
-        H5MOTE_TRY(edge(true, 0, cursor.leaf, cursor.entries));
+        H5MOTE_TRY(edge(true, 0, cursor.place, cursor.leaf, cursor.entries));
         cursor.started = true;
+    } else if (cursor.leaf == kUndefinedAddress) {
+        H5MOTE_TRY(revisit(0, cursor.place, cursor.leaf, cursor.entries));
     }
-    while (cursor.child == cursor.entries) {
-        H5MOTE_TRY(neighbour(true, cursor.leaf, 0, cursor.entries));
+    while (cursor.child >= cursor.entries) {
+        H5MOTE_TRY(neighbour(true, 0, cursor.place, cursor.leaf, cursor.entries));
         cursor.child = 0;
     }
     MetadataWindow window;

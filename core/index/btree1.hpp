@@ -1,8 +1,9 @@
 // H5B - the version 1 B-tree: links of old groups, chunks of old datasets. Specification III.A.1, III.B.
 //
-// The tree is only read. A search descends from the root; the level must fall by one at each step. An iteration follows
-// the leaves' sibling pointers; each of them must be matched by one that points back, so that no file makes the walk
-// endless. No block stays pinned between two calls: a cursor is a few numbers.
+// A search descends from the root; the level must fall by one at each step. An iteration descends as well, from leaf to
+// leaf, and does not follow the nodes' sibling pointers: libhdf5 does not, either, and after a power cut one of them
+// may still name a node that was moved (BTree1Changes). So that no file makes the walk endless, it ends when it has met
+// more nodes than the file has room for. No block stays pinned between two calls: a cursor is a few numbers.
 #pragma once
 
 #include "block_visitor.hpp"
@@ -13,8 +14,17 @@
 
 namespace h5mote {
 
+class BTree1Changes;
+class BTree1Nodes;
+
 class BTree1 {
 public:
+    /// The place of a node: which of the children on the way from the root lead to it, as the digits of one number.
+    struct Place {
+        std::uint64_t digits = 0;
+        Address left = kUndefinedAddress;  ///< how many nodes of that level may still follow; undefined: not known yet
+    };
+
     /// Shows every node of the tree (symbol table nodes as well). corrupt_file, io_error.
     Status walk(BlockVisitor& visitor) noexcept;
     /// Levels above the leaves.
@@ -29,21 +39,32 @@ protected:
     Status open_node(Address address, unsigned level, MetadataWindow& window, BTree1Node& node) noexcept;
     Status child(MetadataWindow& window, unsigned i, Address& address) noexcept;
     Status key(MetadataWindow& window, unsigned i, ConstBytes& bytes) noexcept;
-    // The first, or else the last, node of a level.
-    Status edge(bool first, unsigned level, Address& address, std::uint32_t& entries) noexcept;
-    // Replaces `address` by the node's right or left sibling. not_found: the node is the last one of its level.
-    Status neighbour(bool right, Address& address, unsigned level, std::uint32_t& entries) noexcept;
+    // The first, or else the last, node of a level. corrupt_file: the tree has no such level, or is too deep for Place.
+    Status edge(bool first, unsigned level, Place& place, Address& address, std::uint32_t& entries) noexcept;
+    // The node after the one at `place`, or the one before it. not_found: that is the last one, or the first one, of
+    // its level.
+    Status neighbour(bool right, unsigned level, Place& place, Address& address, std::uint32_t& entries) noexcept;
+    // The node at `place`, which was found before, or if nodes were removed since the one that follows. not_found: none
+    // follows.
+    Status revisit(unsigned level, Place& place, Address& address, std::uint32_t& entries) noexcept;
     Status damaged(SourcePlace place, Address address) noexcept {
         return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
     // Opens the leaf that has a child whose key range holds the wanted key, and returns the child's index. The range of
     // chunks is key(i) <= wanted < key(i + 1), that of groups key(i) < wanted <= key(i + 1). not_found: there is none.
     Status descend(MetadataWindow& window, unsigned& index) noexcept;
+    // The first child of an open node whose range does not end before the wanted key; the number of children: all do.
+    Status search(MetadataWindow& window, unsigned entries, unsigned& index) noexcept;
     // Compares the key that the derived class looks for with `key`: the sign of (wanted - key).
     virtual Status compare_key(ConstBytes key, int& order) noexcept = 0;
     ~BTree1() = default;
 
+    friend class BTree1Changes;
+    friend class BTree1Nodes;
+
     Status walk_leaf(Address leaf, unsigned entries, BlockVisitor& visitor) noexcept;
+    Status unit(unsigned levels, std::uint64_t& weight) noexcept;
+    Status go_to(unsigned level, unsigned last_below, Place& place, Address& address, std::uint32_t& entries) noexcept;
     std::size_t node_size() const noexcept;
     std::size_t entry_offset(unsigned i) const noexcept;
 
@@ -79,12 +100,15 @@ public:
     struct Cursor {
         bool backwards = false;
         bool started = false;
+        Place place;
         Address leaf = kUndefinedAddress;
         Address node = kUndefinedAddress;  // symbol table node
         std::uint32_t child = 0;           // entries of the leaf before (backwards: from) this one were visited
         std::uint32_t entries = 0;         // number of entries of the leaf
         std::uint32_t symbol = 0;          // as `child`, but in the symbol table node
     };
+    /// From now on the tree looks for this name, which is borrowed. For whoever changes the tree.
+    void look_for(ConstBytes name) noexcept { wanted_ = name; }
     /// The next symbol. not_found at the end, corrupt_file, io_error.
     Status next(Cursor& cursor, SymbolEntry& symbol) noexcept;
 
@@ -108,23 +132,30 @@ public:
     /// of a chunk, `rank` numbers. The address is undefined when the chunk does not exist. corrupt_file, io_error.
     Status find(const std::uint64_t* scaled, ChunkLocation& location) noexcept;
 
-    /// Where an iteration stands; starts before the first chunk.
+    /// Where an iteration stands; starts before the first chunk. Whoever has changed the tree since makes `leaf`
+    /// undefined, and `child` one less if the chunk that next() gave last was removed.
     struct Cursor {
         bool started = false;
+        Place place;
         Address leaf = kUndefinedAddress;
         std::uint32_t child = 0;
         std::uint32_t entries = 0;
     };
+    /// From now on the tree looks for the chunk with these chunk coordinates, which are borrowed. For whoever changes
+    /// the tree.
+    void look_for(const std::uint64_t* scaled) noexcept { wanted_ = scaled; }
     /// The next chunk and its chunk coordinates, `rank` numbers. not_found at the end, corrupt_file, io_error.
     Status next(Cursor& cursor, std::uint64_t* scaled, ChunkLocation& location) noexcept;
 
 private:
+    friend class ChunkBTree1Changes;
+
     Status compare_key(ConstBytes key, int& order) noexcept override;
     Status load(MetadataWindow& window, unsigned i, ChunkLocation& location) noexcept;
 
+    std::uint8_t rank_ = 0;
     const std::uint64_t* chunk_ = nullptr;
     const std::uint64_t* wanted_ = nullptr;
-    unsigned rank_ = 0;
 };
 
 }  // namespace h5mote

@@ -1,6 +1,7 @@
 #include "btree2_changes.hpp"
 
 #include "checked.hpp"
+#include "disposing_visitor.hpp"
 
 #include <cstring>
 
@@ -421,20 +422,10 @@ Status BTree2Changes::remove_from_leaf(RecordCompare* compare, const Slot& slot,
 // ---- giving up the tree ------------------------------------------------------------------------------------------
 
 Status BTree2Changes::dispose(FileState& file, Address header, Disposal& disposal) noexcept {
-    class Giver final : public BlockVisitor {
-    public:
-        explicit Giver(Disposal& disposal) noexcept : disposal_(disposal) {}
-        Status block(BlockKind /*kind*/, Address address, Address size) noexcept override {
-            return disposal_.give(address, size);
-        }
-
-    private:
-        Disposal& disposal_;
-    };
     BTree2 tree;
     H5MOTE_TRY(tree.open(file, header));
-    Giver giver(disposal);
-    return tree.walk(giver);
+    DisposingVisitor visitor(disposal);
+    return tree.walk(visitor);
 }
 
 }  // namespace h5mote

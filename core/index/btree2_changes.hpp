@@ -64,6 +64,8 @@ public:
     void apply() noexcept { settle(true); }
     void undo() noexcept { settle(false); }
 
+    /// Whether the metadata cache has room for changes. over_budget.
+    Status check_room() noexcept { return check_budget(*file_, header_.node_size); }
     /// Whether every change of the header is one atomic write.
     bool switches_at_once() const noexcept;
     /// Copies the header to a place within one sector, `header`, for whoever can change what points to it; nodes do not

@@ -13,7 +13,7 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
         return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
     }
     Pinned header;
-    H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
+    H5MOTE_TRY(file.create_block(file.space.index_usage(Usage::object_header), header_size(), header_size(), header));
     blocks_ = BlockMover(file, header->address());
     Writer writer(header->image());
     encode(writer);
@@ -58,7 +58,10 @@ Status ExtensibleArray::make(CacheEntry& holder, std::size_t pointer, const Bloc
     Pinned header;
     H5MOTE_TRY(protect_header(header));
     H5MOTE_TRY(blocks_.allow_change(*header, kStatsOffset));
-    H5MOTE_TRY(file().create_block(Usage::btree, wanted.size, wanted.space, block));
+    const Usage usage = file().space.index_usage(wanted.signature == kIndexBlock  ? Usage::object_header
+                                                 : wanted.signature == kDataBlock ? Usage::local_heap
+                                                                                  : Usage::btree);
+    H5MOTE_TRY(file().create_block(usage, wanted.size, wanted.space, block));
     const Status status = blocks_.allow_change(holder, pointer);
     if (status != Status::ok) {
         const Address made = block->address();
@@ -164,29 +167,34 @@ Status ExtensibleArray::walk(Address index, Pinned& block, std::size_t& offset) 
 }
 
 // The super block has a bit for every page of its data blocks.
+ExtensibleArray::DataPage ExtensibleArray::data_page(const Position& at) const noexcept {
+    const std::uint32_t number = at.element >> parameters.page_bits;
+    const std::size_t first_bit = 8 * block_prefix_size() + std::size_t{at.data_block} * pages(at);
+    const std::size_t bit = first_bit + number;
+    return {number, first_bit, bit / 8, static_cast<std::byte>(0x80U >> (bit % 8)),
+            block_prefix_size() + kChecksumSize + number * page_size()};
+}
+
 Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
                                     std::size_t& offset) noexcept {
     const std::uint32_t count = pages(at);
-    const std::uint32_t page = at.element >> parameters.page_bits;
+    const DataPage page = data_page(at);
     const std::size_t size = page_size();
-    const std::size_t map = 8 * block_prefix_size() + std::size_t{at.data_block} * count;
-    const std::size_t bit = (map + page) / 8;
-    const std::byte mask = static_cast<std::byte>(0x80U >> ((map + page) % 8));
-    const std::size_t first = block_prefix_size() + kChecksumSize;
-    const Address address = element.shape.load_addr(super.at(pointer)) + first + page * size;
+    const Address address = element.shape.load_addr(super.at(pointer)) + page.offset;
     offset = std::size_t{at.element & (page_elements() - 1)} * element.size();
-    if ((*super.at(bit) & mask) != std::byte{0}) {
+    if ((*super.at(page.byte) & page.mask) != std::byte{0}) {
         H5MOTE_TRY(file().cache.protect(Usage::btree, address, size, block));
-        hold_back(super, bit, *block);
+        hold_back(super, page.byte, *block);
         if (!file().one_write(*block, offset)) {
             block.reset();
-            const BlockPages all{first, first + Address{count} * size, size, count, page, map, true};
+            const std::size_t first = block_prefix_size() + kChecksumSize;
+            const BlockPages all{first, first + Address{count} * size, size, count, page.number, page.first_bit, true};
             return blocks_.move(super, pointer, block, &all);
         }
     } else {
         H5MOTE_TRY(file().space.keep_metadata(size));
         H5MOTE_TRY(file().cache.create(Usage::btree, address, size, block));
-        const Status status = blocks_.allow_change(super, bit);
+        const Status status = blocks_.allow_change(super, page.byte);
         if (status != Status::ok) {
             block.reset();
             file().cache.discard(address);
@@ -195,8 +203,8 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
         }
         element.fill_undefined(block->at(0), page_elements());
         MetadataCache::mark_dirty(*block, 0, blocks_.phase());
-        *super.at(bit) |= mask;
-        MetadataCache::mark_dirty(super, bit, blocks_.phase());
+        *super.at(page.byte) |= page.mask;
+        MetadataCache::mark_dirty(super, page.byte, blocks_.phase());
     }
     return Status::ok;
 }
@@ -260,6 +268,12 @@ Status ExtensibleArray::begin_change(Address end, Phase phase, Pinned& header) n
 Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
     Pinned header;
     H5MOTE_TRY(begin_change(index + 1, phase, header));
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (is_large(index)) {
+            ElementBlock large;
+            return place_large(index, large);
+        }
+    }
     Pinned block;
     std::size_t offset = 0;
     return locate(index, block, offset);
@@ -270,6 +284,13 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
     // The header is pinned first: to make room for it later, the cache could commit a block that lacks the element.
     Pinned header;
     H5MOTE_TRY(begin_change(index + count, phase, header));
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (is_large(index)) {
+            H5MOTE_TRY(set_large(index, location, stride, count));
+            count_to(*header, index + count);
+            return Status::ok;
+        }
+    }
     Pinned block;
     std::size_t offset = 0;
     H5MOTE_TRY(locate(index, block, offset));

@@ -50,6 +50,8 @@ public:
     /// Call before a chunk whose element is set already is used: makes the header count the element, which libhdf5
     /// takes for missing otherwise. A power cut may have kept the element and lost the change of the header.
     Status cover(Address index) noexcept;
+    /// Bytes of the super block that leads to element `index`, which the array can hold; 0: there is none.
+    std::size_t super_block_size(Address index) const noexcept;
     Address index_block_address() const noexcept { return index_block_; }
     /// The number of elements from `index` on, itself included, up to the end of its block or page: one set() can set
     /// so many.
@@ -84,6 +86,15 @@ private:
     H5MOTE_STEP Status find_data_block(const Position& at, MetadataWindow& holder, Address& data,
                                        Address& super) noexcept;
     Status dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept;
+    // The page that has an element, and its bit in the super block above.
+    struct DataPage {
+        std::uint32_t number;   // among the pages of its data block
+        std::size_t first_bit;  // in the super block, of the data block's pages
+        std::size_t byte;       // of the super block that has the page's bit
+        std::byte mask;
+        std::size_t offset;  // of the page, from where the data block begins
+    };
+    DataPage data_page(const Position& at) const noexcept;
     H5MOTE_STEP Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
                                    std::size_t& offset) noexcept;
     Status protect_index_block(Pinned& block) noexcept;
@@ -94,6 +105,18 @@ private:
     H5MOTE_STEP Status make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
     void hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept;
     Status open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept;
+
+    // Whether an element is changed on the storage itself, because the cache has no room for its data block or page.
+    bool is_large(Address index) const noexcept;
+    Status set_large(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
+    // Finds the block or page that holds an element which is about to change, makes it if it is missing, and copies it
+    // if it has to be.
+    Status place_large(Address index, ElementBlock& block) noexcept;
+    Status walk_large(Address index, ElementBlock& block) noexcept;
+    Status walk_large_page(const Position& at, CacheEntry& super, std::size_t pointer, ElementBlock& block) noexcept;
+    Status make_large(CacheEntry& holder, std::size_t pointer, const Block& wanted, Address& address) noexcept;
+
+    void hold_back_large(CacheEntry& holder, std::size_t pointer, bool fresh) noexcept;
     Status page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept;
     Status protect_header(Pinned& header) noexcept;
     Status damaged(SourcePlace place, Address address) noexcept {

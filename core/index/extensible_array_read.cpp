@@ -82,6 +82,14 @@ Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
     return Status::ok;
 }
 
+std::size_t ExtensibleArray::super_block_size(Address index) const noexcept {
+    if (index < parameters.index_block_elements) {
+        return 0;
+    }
+    const Position at = position(index - parameters.index_block_elements);
+    return at.super_block < direct_super_blocks() ? 0 : super_block(at).size;
+}
+
 Status ExtensibleArray::page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept {
     const Block wanted = data_block(at);
     const std::uint32_t page = at.element >> parameters.page_bits;

@@ -15,7 +15,7 @@ Status FixedArray::create(FileState& file, std::uint64_t count, std::uint8_t bit
         return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
     }
     Pinned header;
-    H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
+    H5MOTE_TRY(file.create_block(file.space.index_usage(Usage::object_header), header_size(), header_size(), header));
     blocks_ = BlockMover(file, header->address());
     Writer writer(header->image());
     encode(writer);
@@ -43,7 +43,7 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
         return file().context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, data_block_size());
     }
     H5MOTE_TRY(blocks_.allow_change(header, pointer()));
-    H5MOTE_TRY(file().create_block(Usage::btree, size, data_block_space(), data));
+    H5MOTE_TRY(file().create_block(file().space.index_usage(Usage::local_heap), size, data_block_space(), data));
     Writer writer(data->image());
     encode_data_block(writer, root());
     if (pages() == 0) {
@@ -52,6 +52,17 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     MetadataCache::mark_dirty(*data, 0, Phase::index);
     blocks_.set_pointer(header, pointer(), data->address());
     return Status::ok;
+}
+
+Status FixedArray::pin_data_block(Address address, Pinned& data) noexcept {
+    std::size_t size = 0;
+    if (!file().contains(address, data_block_space()) || !to_size(data_block_size(), size)) {
+        return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
+    }
+    H5MOTE_TRY(file().cache.protect(Usage::btree, address, size, data));
+    return load_le<std::uint32_t>(data->at(0)) == kDataBlock
+               ? Status::ok
+               : file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
 }
 
 Status FixedArray::locate(Address index, Pinned& block, std::size_t& offset) noexcept {
@@ -66,18 +77,7 @@ Status FixedArray::walk(Address index, Pinned& block, std::size_t& offset) noexc
     H5MOTE_TRY(file().cache.protect(Usage::btree, root(), header_size(), header));
     const Address address = element.shape.load_addr(header->at(pointer()));
     Pinned data;
-    if (address != kUndefinedAddress) {
-        std::size_t size = 0;
-        if (!file().contains(address, data_block_space()) || !to_size(data_block_size(), size)) {
-            return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
-        }
-        H5MOTE_TRY(file().cache.protect(Usage::btree, address, size, data));
-        if (load_le<std::uint32_t>(data->at(0)) != kDataBlock) {
-            return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
-        }
-    } else {
-        H5MOTE_TRY(make_data_block(*header, data));
-    }
+    H5MOTE_TRY(address != kUndefinedAddress ? pin_data_block(address, data) : make_data_block(*header, data));
     if (must_move(*data, index)) {
         H5MOTE_TRY(move(*header, data));
     }
@@ -237,6 +237,11 @@ Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
 }
 
 Status FixedArray::set(Address index, const ChunkLocation& location) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (is_large()) {
+            return set_large(index, location);
+        }
+    }
     Pinned block;
     std::size_t offset = 0;
     H5MOTE_TRY(locate(index, block, offset));

@@ -30,6 +30,8 @@ public:
     /// The block or page that holds element `index`, for reading, without an address if it was never made. Works for
     /// blocks of any size. corrupt_file, io_error.
     Status block_of(Address index, ElementBlock& block) noexcept;
+    /// Bytes of the data block before its pages; 0: it has no pages.
+    Address map_size() const noexcept { return pages() == 0 ? 0 : data_block_size(); }
     /// Bytes of the header and of the data block with its pages, if that exists.
     Status space(std::uint64_t& bytes) noexcept;
 
@@ -53,6 +55,20 @@ private:
     bool must_move(CacheEntry& data, Address index) noexcept;
     H5MOTE_STEP Status move(CacheEntry& header, Pinned& data) noexcept;
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
+    Status pin_data_block(Address address, Pinned& data) noexcept;
+
+    // Whether elements are changed on the storage itself, because the cache has no room for a page, or for the data
+    // block if it has none.
+    bool is_large() const noexcept {
+        return H5MOTE_ALL_FORMATS != 0 &&
+               file().cache.is_large(pages() == 0 ? data_block_size() : narrow(page_of(0).size));
+    }
+    Status set_large(Address index, const ChunkLocation& location) noexcept;
+    // Finds the block or page that holds an element which is about to change, makes it if it is missing, and copies it
+    // if it has to be.
+    Status walk_large(Address index, ElementBlock& block) noexcept;
+    Status walk_large_page(CacheEntry& header, Address index, Pinned& data, ElementBlock& block) noexcept;
+    Status make_large(CacheEntry& header, Address& address) noexcept;
 
     // The most bytes of a data block with its pages that every program moves to change it. To move a larger one takes
     // long: programs with formats::any_placement do so, others change it in place.

@@ -1,6 +1,8 @@
 // Finding room for one more message in an object header.
 
 #include "header.hpp"
+#include "old_prefix.hpp"
+#include "versions.hpp"
 
 namespace h5mote {
 namespace {
@@ -18,7 +20,8 @@ struct Place {
     }
 };
 
-// Whether the message may be moved to another block: nothing else remembers the places of these messages.
+// Whether the message may be moved to another block without need: these change seldom. Others are moved where nothing
+// else makes room for a continuation message, as in headers that H5Ocopy() of libhdf5 has packed.
 bool movable(MessageIterator& message) noexcept {
     switch (message.type()) {
         case MessageType::link:
@@ -28,6 +31,7 @@ bool movable(MessageIterator& message) noexcept {
         case MessageType::link_info:
         case MessageType::group_info:
         case MessageType::attribute_info:
+        case MessageType::symbol_table:
             return true;
         default:
             return false;
@@ -50,6 +54,10 @@ public:
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size_);
         }
         // Keep one place free for a continuation message: without it the header could not grow any more.
+        if (H5MOTE_ALL_FORMATS != 0 && !link_.block && !moved_.block) {
+            moves_any_ = true;
+            H5MOTE_TRY(survey(header));
+        }
         if (!link_.block && !moved_.block) {
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::unsupported, 1, header);
         }
@@ -115,6 +123,10 @@ public:
         }
         room_.block.reset();
         H5MOTE_TRY(find_beside());
+        if (H5MOTE_ALL_FORMATS != 0 && !moved_.block) {
+            moves_any_ = true;
+            H5MOTE_TRY(find_beside());
+        }
         if (!moved_.block) {
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::unsupported, 1, header_);
         }
@@ -125,8 +137,22 @@ public:
         return remove_message(old);
     }
 
+    // Ends a change, which has returned `status`.
+    Status end(Status status) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (status == Status::ok && layout_.is_old()) {
+                count_messages(file_, header_, Phase::object);
+            }
+        }
+        return status;
+    }
+
 private:
     std::size_t head_size() const noexcept { return layout_.head_size(); }
+    bool may_move(MessageIterator& message) const noexcept {
+        return movable(message) ||
+               (H5MOTE_ALL_FORMATS != 0 && moves_any_ && message.type() != MessageType::continuation);
+    }
     // Padding that was added before adds nothing again.
     void set_layout(HeaderLayout layout) noexcept {
         layout_ = layout;
@@ -167,10 +193,18 @@ private:
     H5MOTE_STEP Status survey(Address header) noexcept {
         MessageIterator message(file_, header);
         Status status;
+        bool found = false;
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            changes_known_ = true;
+        }
         std::size_t run = 0;      // where movable messages side by side begin ...
         std::size_t run_end = 0;  // ... and end
         unsigned run_block = 0;
         while ((status = message.next()) == Status::ok) {
+            note_change(message);
+            if (H5MOTE_ALL_FORMATS != 0 && found) {
+                continue;
+            }
             H5MOTE_TRY(message.hold());
             set_layout(message.layout());
             blocks_ = message.blocks();
@@ -183,7 +217,12 @@ private:
                 if (size_ + head_size() <= size && layout_.fits(continuation_size(), size - size_ - head_size())) {
                     room_.set(message);
                     link_.set(message);
-                    return Status::ok;
+                    // The walk goes on for the changes, which order_addition() would have to look for otherwise.
+                    if (H5MOTE_ALL_FORMATS == 0 || file_.is_atomic()) {
+                        return Status::ok;
+                    }
+                    found = true;
+                    continue;
                 }
                 if (layout_.fits(continuation_size(), size)) {
                     // The last null message is taken, so that each block continues in the next one: a chain of any
@@ -197,7 +236,8 @@ private:
                 } else if (!room_.block && layout_.fits(size_, size)) {
                     room_.set(message);
                 }
-            } else if (!link_.block && !moved_.block && movable(message)) {
+            }
+            if (!link_.block && !moved_.block && may_move(message)) {
                 const std::size_t begin = message.head();
                 if (run_block != blocks_ || run_end != begin) {
                     run = begin;
@@ -212,6 +252,19 @@ private:
             }
         }
         return status == Status::not_found ? Status::ok : status;
+    }
+
+    // Notes the block of a message if it is a changed live one. None becomes one while a message is added: the cache
+    // can only write some, and a fresh block that becomes live was written.
+    void note_change(MessageIterator& message) noexcept {
+        if (H5MOTE_ALL_FORMATS == 0 || !changes_known_ || !message.block()) {
+            return;
+        }
+        const CacheEntry& block = *message.block();
+        if (block.dirty() && !block.fresh()) {
+            changes_known_ = changed_block_ == kUndefinedAddress || changed_block_ == block.address();
+            changed_block_ = block.address();
+        }
     }
 
     // Searches the block of the message that is replaced (`link_`) for a null message directly behind it (`room_`, with
@@ -250,7 +303,7 @@ private:
                 continue;
             }
             null = message.type() == MessageType::null && layout_.fits(continuation_size(), message.size());
-            if (!null && !movable(message)) {
+            if (!null && !may_move(message)) {
                 continue;
             }
             run = null || run_end != begin ? begin : run;
@@ -271,6 +324,10 @@ private:
             return Status::ok;
         }
         CacheEntry& changed = *place.block;
+        if (H5MOTE_ALL_FORMATS != 0 && changes_known_ &&
+            (changed_block_ == kUndefinedAddress || changed_block_ == changed.address() || changed.fresh())) {
+            return Status::ok;
+        }
         const bool moves = !file_.one_write(changed, place.head);
         unsigned others = changed.fresh() ? 0 : 1;  // changed live blocks; one of them may lead to this block
         const CacheEntry* last = &changed;
@@ -297,15 +354,18 @@ private:
     }
 
     // Writes the head of a message of `size` bytes at a place; bytes that are left over become a null message. The
-    // body is the caller's task.
-    void carve(Place& place, MessageType type, std::size_t size, std::uint8_t flags, std::uint16_t order) noexcept {
+    // body is the caller's task. Unless `moves` is false, the messages behind move over a gap at the end of the block.
+    void carve(Place& place, MessageType type, std::size_t size, std::uint8_t flags, std::uint16_t order,
+               bool moves = true) noexcept {
         Writer writer(place.block->image().subspan(place.head));
         write_message_head(writer, layout_, type, size, flags, order);
         if (size < place.size) {
             const std::size_t body = place.head + head_size();
             Writer rest(place.block->image().subspan(body + size));
             write_message_head(rest, layout_, MessageType::null, place.size - size - head_size());
-            layout_.close_gap(place.block->at(0), body + size, place.block->size() - layout_.checksum_size());
+            if (moves) {
+                layout_.close_gap(place.block->at(0), body + size, place.block->size() - layout_.checksum_size());
+            }
         }
         MetadataCache::mark_dirty(*place.block, place.head, Phase::object);
     }
@@ -328,7 +388,8 @@ private:
         size = size < need + head_size() ? need : size;
         Place& link = move ? moved_ : link_;
         Pinned block;
-        H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
+        H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block,
+                                      layout_.is_old() ? ChecksumPlace::none : ChecksumPlace::at_end));
         Status status = beside == nullptr ? order_addition(link) : Status::ok;
         if (status == Status::ok) {
             status = beside == nullptr ? secure(link) : secure_both(*beside);
@@ -344,7 +405,8 @@ private:
         fill(*block, move);
         MetadataCache::mark_dirty(*block, 0, Phase::object);
 
-        carve(link, MessageType::continuation, continuation_size(), 0, 0);
+        // The message that the caller changes as well stays where it is.
+        carve(link, MessageType::continuation, continuation_size(), 0, 0, beside == nullptr);
         Writer writer(link.block->image().subspan(link.head + head_size(), continuation_size()));
         file_.shape().write_addr(writer, block->address());
         file_.shape().write_size(writer, size);
@@ -382,6 +444,9 @@ private:
     Place link_;
     Place moved_;
     unsigned blocks_ = 0;
+    Address changed_block_ = kUndefinedAddress;  // the only changed live block of the header, if any ...
+    bool changes_known_ = false;                 // ... unless survey() has not looked, or has seen more than one
+    bool moves_any_ = false;
     std::uint16_t order_;
     MessageType type_;
     std::uint8_t flags_;
@@ -390,17 +455,44 @@ private:
 
 }  // namespace
 
+namespace {
+
+// Calls `then` with the content of a message in the version that the file's lower bound asks for.
+template <typename Then>
+Status versioned(FileState& file, MessageType type, [[maybe_unused]] unsigned flags, const MessageContent& content,
+                 const Then& then) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        const VersionsFormat* const format = file.versions();
+        if (format != nullptr && (flags & kMessageShared) == 0) {
+            StoredContent old(file.context);
+            H5MOTE_TRY(format->convert(file, type, content, old));
+            return then(old);
+        }
+    }
+    return then(content);
+}
+
+}  // namespace
+
 Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags, std::uint16_t order,
                    const MessageContent& content) noexcept {
-    return Adder(file, type, flags, order, content).run(header);
+    return versioned(file, type, flags, content, [&](const MessageContent& message) noexcept {
+        Adder adder(file, type, flags, order, message);
+        return adder.end(adder.run(header));
+    });
 }
 
 Status replace_message(MessageIterator& message, const MessageContent& content) noexcept {
-    return Adder(message.file(), message.type(), message.flags(), message.order(), content).replace(message);
+    FileState& file = message.file();
+    return versioned(file, message.type(), message.flags(), content, [&](const MessageContent& stored) noexcept {
+        Adder adder(file, message.type(), message.flags(), message.order(), stored);
+        return adder.end(adder.replace(message));
+    });
 }
 
 Status replace_short_message(MessageIterator& message, const MessageContent& content) noexcept {
-    return Adder(message.file(), message.type(), message.flags(), message.order(), content).replace_short(message);
+    Adder adder(message.file(), message.type(), message.flags(), message.order(), content);
+    return adder.end(adder.replace_short(message));
 }
 
 }  // namespace h5mote

@@ -43,6 +43,10 @@ public:
     bool make(FileState& file, CacheEntry& first) noexcept;
     // Whether the first write suffices: no message begins in the first unit.
     bool at_once() const noexcept { return unit_ <= prefix_.size; }
+    // Whether a null message, at whose body link_ is, comes behind the first continuation message. Without one this
+    // message ends with the block.
+    bool has_null() const noexcept { return !at_once() || link_ <= end_; }
+    std::size_t link_body() const noexcept { return link_size_ - layout_.head_size(); }
     // The offset behind the checksum of the block once it is switched.
     std::size_t cut() const noexcept { return link_ + link_size_ + layout_.checksum_size(); }
     // The null message that takes the place of the first message.
@@ -66,14 +70,16 @@ private:
 bool Plan::make(FileState& file, CacheEntry& first) noexcept {
     const std::uint64_t address = first.address();
     const std::size_t size = first.size();
-    if (prefix_.decode(file.context, first.image()) != Status::ok || prefix_.is_old() ||
-        size < prefix_.size + std::size_t{kChecksumSize}) {
+    if (prefix_.decode(file.context, first.image()) != Status::ok) {
         return false;
     }
     layout_ = prefix_.layout();
+    if (size < prefix_.size + layout_.checksum_size()) {
+        return false;
+    }
     end_ = size - layout_.checksum_size();
     used_ = layout_.end_of_messages(first.at(0), prefix_.size, end_);
-    link_size_ = layout_.head_size() + continuation_body(file.shape());
+    link_size_ = layout_.head_size() + layout_.body_size(continuation_body(file.shape()));
     const std::size_t cut_at_once = prefix_.size + link_size_ + layout_.checksum_size();
     if (cut_at_once <= size && file.space.in_one_unit(address, address + cut_at_once)) {
         return false;
@@ -91,12 +97,14 @@ bool Plan::make(FileState& file, CacheEntry& first) noexcept {
         kept_ += layout_.length_at(first.at(kept_));
     }
     link_ = kept_ + link_size_ + layout_.head_size();
-    const std::size_t prepared = at_once() ? link_ : cut();
+    const bool whole = at_once() && kept_ + link_size_ == end_;
+    const std::size_t prepared = whole ? end_ : at_once() ? link_ : cut();
     // With any of the block left behind the second unit, the twelve bytes are not the last ones of the block, which
     // lookup3 mixes in another way.
-    mend_ = next_ == size ? 0 : (prepared + kWords - 1) / kWords * kWords;
+    mend_ = next_ == size || layout_.is_old() ? 0 : (prepared + kWords - 1) / kWords * kWords;
     const bool mends = mend_ == 0 || (mend_ + kWords <= next_ && mend_ + kWords < end_);
-    return mends && prepared <= next_ && prepared <= end_ && end_ - link_ <= 0xffff && (at_once() || head_fits(first));
+    return mends && prepared <= next_ && prepared <= end_ && (whole || end_ - link_ <= 0xffff) &&
+           (at_once() || head_fits(first));
 }
 
 // Whether the head of the first message can become that of the null message without a change behind the unit. The flags
@@ -105,9 +113,11 @@ bool Plan::head_fits(CacheEntry& first) const noexcept {
     std::byte head[MessageSlot::kMostHead];
     Writer writer{Bytes(head)};
     write_message_head(writer, layout_, MessageType::null, skipped());
+    const std::size_t flags = layout_.is_old() ? 4 : 3;
     for (std::size_t i = unit_ - prefix_.size; i < layout_.head_size(); ++i) {
         const std::byte old = *first.at(prefix_.size + i);
-        if (i < 3 ? old != head[i] : i == 3 && (old & std::byte{kMessageShared}) != std::byte{0}) {
+        if (i < flags ? old != head[i]
+                      : i == flags && (old & std::byte{kMessageShared | kMessageShareable}) != std::byte{0}) {
             return false;
         }
     }
@@ -131,9 +141,10 @@ private:
                     address);
     }
     void write_link(Writer& writer, const Block& to) noexcept {
-        write_message_head(writer, plan_.layout_, MessageType::continuation, continuation_body(file_.shape()));
+        write_message_head(writer, plan_.layout_, MessageType::continuation, plan_.link_body());
         file_.shape().write_addr(writer, to.address);
         file_.shape().write_size(writer, to.size);
+        writer.fill(std::byte{0}, plan_.link_body() - continuation_body(file_.shape()));
     }
     void write_null(Writer& writer, std::size_t size) noexcept {
         write_message_head(writer, plan_.layout_, MessageType::null, size);
@@ -154,29 +165,33 @@ private:
 // Stores a new continuation block with these messages. The last one leads to `next`; without that it is a null message,
 // as room for a continuation message.
 Status Placement::store(ConstBytes messages, const Block* next, Block& block) noexcept {
+    const std::size_t checksum = plan_.layout_.checksum_size();
     std::byte last[MessageSlot::kMostHead + 2 * sizeof(std::uint64_t) + kChecksumSize]{};
     Writer writer{Bytes(last)};
     if (next != nullptr) {
         write_link(writer, *next);
     } else {
-        write_null(writer, continuation_body(file_.shape()));
+        write_null(writer, plan_.link_body());
     }
-    std::byte signature[4];
-    store_le<std::uint32_t>(signature, kContinuationSignature);
-    const std::size_t end = sizeof signature + messages.size() + plan_.link_size_;
+    std::byte head[4];
+    store_le<std::uint32_t>(head, kContinuationSignature);
+    const ConstBytes signature(head, plan_.layout_.block_prefix());
+    const std::size_t end = signature.size() + messages.size() + plan_.link_size_;
     Lookup3Stream sum(static_cast<std::uint32_t>(end));
     sum.update(signature);
     sum.update(messages);
     sum.update({last, plan_.link_size_});
     store_le<std::uint32_t>(last + plan_.link_size_, sum.finish());
     Address address = 0;
-    H5MOTE_TRY(file_.space.allocate(Usage::object_header, narrow(end + kChecksumSize), address));
-    block = {address, end + kChecksumSize};
-    H5MOTE_TRY(write(address, signature));
-    if (!messages.empty()) {
-        H5MOTE_TRY(write(narrow(address + sizeof signature), messages));
+    H5MOTE_TRY(file_.space.allocate(Usage::object_header, narrow(end + checksum), address));
+    block = {address, end + checksum};
+    if (!signature.empty()) {
+        H5MOTE_TRY(write(address, signature));
     }
-    return write(narrow(address + end - plan_.link_size_), {last, plan_.link_size_ + kChecksumSize});
+    if (!messages.empty()) {
+        H5MOTE_TRY(write(narrow(address + signature.size()), messages));
+    }
+    return write(narrow(address + end - plan_.link_size_), {last, plan_.link_size_ + checksum});
 }
 
 // Both blocks, and an end of file that covers them, are on the storage before anything leads to them.
@@ -205,13 +220,16 @@ void Placement::prepare_end(CacheEntry& first, Writer& writer) noexcept {
     write_link(writer, all_);
     std::memcpy(in_unit_, first.at(0), plan_.unit_);
     const std::size_t head = plan_.prefix_.size;
-    store_uint(in_unit_ + plan_.prefix_.size_offset(), plan_.prefix_.size_width(), plan_.cut() - head - kChecksumSize);
+    const std::size_t end = plan_.cut() - plan_.layout_.checksum_size();
+    store_uint(in_unit_ + plan_.prefix_.size_offset(), plan_.prefix_.size_width(), end - head);
     std::byte null[MessageSlot::kMostHead];
     Writer to_null{Bytes(null)};
     write_null(to_null, plan_.skipped());
     const std::size_t in_unit = plan_.unit_ - head;
     std::memcpy(in_unit_ + head, null, in_unit < plan_.layout_.head_size() ? in_unit : plan_.layout_.head_size());
-    const std::size_t end = plan_.cut() - kChecksumSize;
+    if (plan_.layout_.is_old()) {
+        return;
+    }
     Lookup3Stream sum(static_cast<std::uint32_t>(end));
     sum.update({in_unit_, plan_.unit_});
     sum.update({first.at(plan_.unit_), end - plan_.unit_});
@@ -222,11 +240,15 @@ Status Placement::prepare(CacheEntry& first) noexcept {
     const detail::Lookup3State wanted = state_before(first.at(0), plan_.mend_ + kWords, plan_.end_);
     Writer writer(first.image().subspan(plan_.kept_));
     write_link(writer, step_);
-    write_null(writer, plan_.end_ - plan_.link_);
+    if (plan_.has_null()) {
+        write_null(writer, plan_.end_ - plan_.link_);
+    }
     if (!plan_.at_once()) {
         prepare_end(first, writer);
     }
-    if (plan_.mend_ == 0) {
+    if (plan_.layout_.is_old()) {
+        // Nothing depends on the bytes behind the messages.
+    } else if (plan_.mend_ == 0) {
         store_le<std::uint32_t>(first.at(plan_.end_), lookup3({first.at(0), plan_.end_}));
     } else if (keep(PlacementRule::keep_checksum)) {
         detail::Lookup3State before = wanted;
@@ -255,7 +277,8 @@ Status Placement::run(Pinned& block, std::size_t& from) noexcept {
         block = file_.cache.find(address);
         return file_.context.fail(Module::object, H5MOTE_HERE, Status::busy, 0, address);
     }
-    H5MOTE_TRY(file_.cache.protect(Usage::object_header, address, size, block));
+    const ChecksumPlace checksum = plan_.layout_.is_old() ? ChecksumPlace::none : ChecksumPlace::at_end;
+    H5MOTE_TRY(file_.cache.protect(Usage::object_header, address, size, block, checksum));
     H5MOTE_TRY(copy(*block));
     Status status = prepare(*block);
     if (status == Status::ok && !plan_.at_once()) {
@@ -271,7 +294,7 @@ Status Placement::run(Pinned& block, std::size_t& from) noexcept {
         file_.give_up(step_.address, narrow(step_.size));
     }
     from -= plan_.prefix_.size - plan_.layout_.block_prefix();
-    return file_.cache.protect(Usage::object_header, all_.address, all_.size, block);
+    return file_.cache.protect(Usage::object_header, all_.address, all_.size, block, checksum);
 }
 
 Status place(FileState& file, Address header, Pinned& block, std::size_t& from) {

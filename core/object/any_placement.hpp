@@ -20,6 +20,8 @@
 // If the block does not end in the second unit, the first write must leave its checksum as it is. Twelve free bytes in
 // the null message achieve that: lookup3 adds twelve bytes at a time to its state and mixes in a way that can be
 // reversed, so that these bytes can bring any state to the one that the old bytes had led to.
+//
+// Headers of version 1 have no checksum, and no gap behind their messages. The steps are the same.
 #pragma once
 
 #include "header.hpp"

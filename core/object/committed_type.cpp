@@ -6,16 +6,6 @@
 namespace h5mote {
 namespace {
 
-Status header_in(FileState& file, ConstBytes reference, Address& header) noexcept {
-    SharedReference place;
-    const bool sound = place.decode(file.shape(), reference);
-    if (place.in_heap || !place.known_version()) {
-        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, place.version);
-    }
-    header = place.header;
-    return sound ? Status::ok : file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file);
-}
-
 // Whether the header can be deleted without releasing anything else.
 Status stands_alone(FileState& file, Address header, bool& alone) noexcept {
     MessageIterator message(file, header);
@@ -36,31 +26,40 @@ Status stands_alone(FileState& file, Address header, bool& alone) noexcept {
 
 }  // namespace
 
+Status committed_type_at(FileState& file, ConstBytes reference, Address& header) noexcept {
+    SharedReference place;
+    const bool sound = place.decode(file.shape(), reference);
+    header = kUndefinedAddress;
+    if (place.in_heap) {
+        return Status::ok;
+    }
+    if (!place.known_version()) {
+        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, place.version);
+    }
+    header = place.header;
+    return sound ? Status::ok : file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file);
+}
+
 Status committed_type_of(MessageIterator& message, Address& header) noexcept {
     FileState& file = message.file();
     header = kUndefinedAddress;
     const ConstBytes body = message.body();
     if (message.shared()) {
-        return message.type() == MessageType::datatype
-                   ? header_in(file, body, header)
-                   : file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message,
-                                              static_cast<std::uint32_t>(message.type()));
+        return message.type() == MessageType::datatype ? committed_type_at(file, body, header) : Status::ok;
     }
     if (message.type() != MessageType::attribute || !AttributeParts::are_shared(body)) {
         return Status::ok;
     }
     AttributeParts parts;
     H5MOTE_TRY(parts.decode(file.context, body, body.size()));
-    if ((parts.flags & AttributeParts::kSharedSpace) != 0) {
-        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, parts.flags);
+    if ((parts.flags & AttributeParts::kSharedType) == 0) {
+        return Status::ok;
     }
-    return header_in(file, body.subspan(parts.type, parts.type_size), header);
+    return committed_type_at(file, body.subspan(parts.type, parts.type_size), header);
 }
 
 Status use_committed_type(FileState& file, Address header) noexcept {
-    // The count of a version 1 header stands in its prefix: this refuses such a datatype.
     std::uint32_t count = 0;
-    H5MOTE_TRY(reference_count(file, header, count));
     H5MOTE_TRY(change_reference_count(file, header, 1, count));
     const Status status = file.order();
     if (status != Status::ok) {

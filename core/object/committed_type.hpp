@@ -17,9 +17,12 @@ struct CommittedReference {
 };
 
 /// Header of the committed datatype that the iterator's current message uses, which may be a datatype message or an
-/// attribute; undefined: none. unsupported: it uses the file's heap of shared messages instead, or shares something
-/// else. corrupt_file.
+/// attribute in the header; undefined: none, or what it shares is in the file's heap of shared messages. unsupported: a
+/// reference of unknown version. corrupt_file.
 Status committed_type_of(MessageIterator& message, Address& header) noexcept;
+
+/// The same from the bytes that stand in place of the datatype.
+Status committed_type_at(FileState& file, ConstBytes reference, Address& header) noexcept;
 
 /// Counts one more user of the committed datatype. What uses it may then be linked: on the storage the count comes
 /// first. Errors of change_reference_count() and FileState::order().

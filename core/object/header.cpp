@@ -4,10 +4,19 @@
 #include "block_mover.hpp"
 #include "checked.hpp"
 #include "object_messages.hpp"
+#include "old_prefix.hpp"
+#include "versions.hpp"
 
 namespace h5mote {
 
 Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept {
+    if (const VersionsFormat* const format = file.versions()) {
+        return format->create_header(file, content, address);
+    }
+    return create_new_header(file, content, address);
+}
+
+Status create_new_header(FileState& file, const HeaderContent& content, Address& address) noexcept {
     Writer counter;
     HeaderWriter measure(counter, file.shape());
     content.write(measure);
@@ -69,13 +78,17 @@ bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
         return true;
     }
     const std::size_t cut = cut_size(file, prefix);
-    return cut > first.size() || !file.space.in_one_unit(first.address(), std::uint64_t{first.address()} + cut);
+    return cut > first.size() || !file.one_write(std::uint64_t{first.address()}, std::uint64_t{first.address()} + cut);
 }
 
 // Moves the messages of a first block into a continuation block, which `block` is afterwards. `from` becomes the offset
 // of the same byte there.
 Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& from) noexcept {
     FileState& file = blocks.file();
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // At their new place the messages appear with what leads there, in the phase of this change.
+        H5MOTE_TRY(file.waits_for_number(*block, blocks.phase()) ? file.order() : Status::ok);
+    }
     HeaderPrefix prefix;
     H5MOTE_TRY(prefix.decode(file.context, block->image()));
     const std::size_t size = block->size();
@@ -93,13 +106,14 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
     // first block is made anew, so that the cache needs no room for the whole block twice.
     Pinned first;
     H5MOTE_TRY(blocks.split(block, cut, first));
-    const unsigned width = 1U << (prefix.flags & 3U);
-    store_uint(first->at(prefix.size - width), width, cut - prefix.size - layout.checksum_size());
+    store_uint(first->at(prefix.size_offset()), prefix.size_width(), cut - prefix.size - layout.checksum_size());
     Writer writer(first->image().subspan(prefix.size));
     write_message_head(writer, layout, MessageType::continuation, layout.body_size(continuation_body(file.shape())));
     file.shape().write_addr(writer, block->address());
     file.shape().write_size(writer, size);
-    store_le<std::uint32_t>(block->at(0), kContinuationSignature);
+    if (layout.block_prefix() != 0) {
+        store_le<std::uint32_t>(block->at(0), kContinuationSignature);
+    }
     move_bytes_down(block->at(layout.block_prefix()), block->at(prefix.size), used - prefix.size);
     // The prefix of a first block is longer. These bytes are now behind the messages, as a null message, or as a gap if
     // they are too few for one.
@@ -113,6 +127,44 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
     return Status::ok;
 }
 
+// Calls `each` with the changed blocks of the header before `block`, any of which may lead to it.
+template <typename Each>
+Status for_each_changed_before(FileState& file, Address header, Address block, const Each& each) noexcept {
+    MessageIterator message(file, header);
+    Address last = kUndefinedAddress;
+    Status status;
+    while ((status = message.next()) == Status::ok && message.block_address() != block) {
+        if (message.block_address() != last) {
+            last = message.block_address();
+            CacheEntry* const entry = file.cache.touch(last);
+            if (entry != nullptr && entry->dirty()) {
+                H5MOTE_TRY(each(*entry));
+            }
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+// A fresh block of a live header appears with the block that leads to it. If that is to be written before `phase`,
+// because a number in the fresh block was changed, it waits until then; and it is written now if others wait for a
+// number in it.
+Status delay_leading(FileState& file, Address header, Address block, Phase phase) noexcept {
+    bool order = false;
+    H5MOTE_TRY(for_each_changed_before(file, header, block, [&](CacheEntry& each) {
+        order = order || file.waits_for_number(each, phase);
+        return Status::ok;
+    }));
+    if (order) {
+        return file.order();
+    }
+    return for_each_changed_before(file, header, block, [&](CacheEntry& each) {
+        if (!each.fresh() && each.phase() < phase) {
+            MetadataCache::mark_dirty(each, each.size() - 1, phase);
+        }
+        return Status::ok;
+    });
+}
+
 }  // namespace
 
 // Each round moves one more block to a place that nothing on the storage leads to: the block itself, if one write can
@@ -124,6 +176,15 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
         return file.one_write(each, at) ||
                (file.torn_headers() && each.address() == header && cannot_switch(file, each));
     };
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(file.waits_for_number(*block, phase) ? file.order() : Status::ok);
+    }
+    if constexpr (H5MOTE_CREATION_ORDER != 0) {
+        if (!file.is_atomic() && block->fresh() && block->address() != header &&
+            file.cache.next_phase(Phase::index) < phase) {
+            H5MOTE_TRY(delay_leading(file, header, block->address(), phase));
+        }
+    }
     if (const AnyPlacementFormat* const any = file.context.formats().any_placement) {
         H5MOTE_TRY(any->place(file, header, block, from));
     }
@@ -173,8 +234,10 @@ Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& a
         Status status;
         at = 0;
         while ((status = message.next()) == Status::ok && message.block_address() == header) {
-            at = message.type() == MessageType::continuation ? message.offset() : at;
-            others += message.type() == MessageType::continuation || message.type() == MessageType::null ? 0U : 1U;
+            // Headers that libhdf5 has rearranged may lead to several blocks from the first one.
+            const bool leads = message.type() == MessageType::continuation && at == 0;
+            at = leads ? message.offset() : at;
+            others += leads || message.type() == MessageType::null ? 0U : 1U;
         }
         if (status != Status::ok && status != Status::not_found) {
             return status;
@@ -189,7 +252,9 @@ Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& a
         std::size_t from = message.begin();
         if (const AnyPlacementFormat* const any = file.context.formats().any_placement;
             any != nullptr && cannot_switch(file, *first)) {
-            H5MOTE_TRY(any->place(file, header, first, from));
+            // To cut the block changes its size, in the prefix, also where all messages lie in one unit.
+            std::size_t prefix_start = 0;
+            H5MOTE_TRY(any->place(file, header, first, prefix_start));
         }
         if (first && first->address() == header) {
             H5MOTE_TRY(cut_first_block(BlockMover(file, header, Phase::object), first, from));
@@ -216,7 +281,7 @@ Status dispose_header(FileState& file, Address header, Disposal& disposal) noexc
 
 Status remove_message(MessageIterator& message, Phase phase) noexcept {
     H5MOTE_TRY(message.secure(message.head(), phase));
-    const FileState& file = message.file();
+    FileState& file = message.file();
     CacheEntry& block = *message.block();
     const HeaderLayout layout = message.layout();
     const std::size_t head = layout.head_size();
@@ -241,6 +306,11 @@ Status remove_message(MessageIterator& message, Phase phase) noexcept {
         }
     }
     MetadataCache::mark_dirty(block, from, phase);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (layout.is_old()) {
+            count_messages(file, message.address(), phase);
+        }
+    }
     return Status::ok;
 }
 
@@ -255,28 +325,51 @@ private:
     std::uint32_t count_;
 };
 
-}  // namespace
-
-Status reference_count(FileState& file, Address header, std::uint32_t& count) noexcept {
-    MessageIterator message(file, header);
-    const Status status = message.next(MessageType::reference_count);
+// Finds the message that counts, with a new iterator, and reads it. not_found: the count is one.
+Status find_count(MessageIterator& message, std::uint32_t& count) noexcept {
     count = 1;
-    if (H5MOTE_ALL_FORMATS != 0 && (status == Status::ok || status == Status::not_found) && message.version() == 1) {
-        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1);
-    }
-    if (status != Status::ok) {
-        return status == Status::not_found ? Status::ok : status;
-    }
+    H5MOTE_TRY(message.next(MessageType::reference_count));
     if (message.body().size() < ReferenceCountMessage::kSize) {
-        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header);
+        return message.file().context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, message.address());
     }
     count = ReferenceCountMessage::decode(message.body());
     return Status::ok;
 }
 
-Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept {
+}  // namespace
+
+Status next_count(Context& context, Address header, int change, std::uint32_t& count) noexcept {
+    if (count == (change > 0 ? 0xffffffffU : 0U)) {
+        return context.fail(Module::object, H5MOTE_HERE, change > 0 ? Status::overflow : Status::corrupt_file, 0,
+                            header);
+    }
+    count += static_cast<std::uint32_t>(change);
+    return Status::ok;
+}
+
+Status reference_count(FileState& file, Address header, std::uint32_t& count) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        bool old = false;
+        H5MOTE_TRY(change_old_count(file, header, 0, count, old));
+        if (old) {
+            return Status::ok;
+        }
+    }
     MessageIterator message(file, header);
-    const Status status = message.next(MessageType::reference_count);
+    const Status status = find_count(message, count);
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        bool old = false;
+        H5MOTE_TRY(change_old_count(file, header, change, count, old));
+        if (old) {
+            return Status::ok;
+        }
+    }
+    MessageIterator message(file, header);
+    const Status status = find_count(message, count);
     if (status == Status::not_found) {
         // Without the message the count is one. The message is added for the second link, and then stays.
         count = static_cast<std::uint32_t>(1 + change);
@@ -284,16 +377,54 @@ Status change_reference_count(FileState& file, Address header, int change, std::
                            : add_message(file, header, MessageType::reference_count, 0, 0, ReferenceCount(count));
     }
     H5MOTE_TRY(status);
-    if (message.body().size() < ReferenceCountMessage::kSize) {
-        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header);
+    H5MOTE_TRY(next_count(file.context, header, change, count));
+    return message.store(ReferenceCountMessage::kCountOffset, count, 4, phase_of_count(change));
+}
+
+// Whether what a block of the header has appears only with a change of a block before it, one that leads there, in a
+// phase after Phase::index.
+static Status appears_later(FileState& file, Address header, Address block, bool& later) noexcept {
+    return for_each_changed_before(file, header, block, [&](CacheEntry& each) {
+        later = later || each.phase() > Phase::index;
+        return Status::ok;
+    });
+}
+
+Status number_first(FileState& file, Address header, const CacheEntry& block) noexcept {
+    bool later = false;
+    H5MOTE_TRY(file.is_atomic() ? Status::ok : appears_later(file, header, block.address(), later));
+    return later ? file.order() : file.number_first(header, block);
+}
+
+// In builds that read all formats the number waits in its block for the link to be written, which saves a commit for
+// each link. The first link that is counted adds a message, which is written in Phase::object.
+Status add_reference(FileState& file, Address header) noexcept {
+    std::uint32_t count = 0;
+    Status status;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        bool old = false;
+        H5MOTE_TRY(change_old_count(file, header, 0, count, old));
+        MessageIterator message(file, header);
+        status = old ? Status::not_found : find_count(message, count);
+        if (status == Status::ok) {
+            H5MOTE_TRY(next_count(file.context, header, 1, count));
+            H5MOTE_TRY(message.store(ReferenceCountMessage::kCountOffset, count, 4, phase_of_count(1)));
+            status = number_first(file, header, *message.block());
+        } else if (status == Status::not_found) {
+            H5MOTE_TRY(change_reference_count(file, header, 1, count));
+            status = file.order();
+        } else {
+            return status;
+        }
+    } else {
+        H5MOTE_TRY(change_reference_count(file, header, 1, count));
+        status = file.order();
     }
-    count = ReferenceCountMessage::decode(message.body());
-    if (count == (change > 0 ? 0xffffffffU : 0U)) {
-        return file.context.fail(Module::object, H5MOTE_HERE, change > 0 ? Status::overflow : Status::corrupt_file, 0,
-                                 header);
+    if (status != Status::ok) {
+        // Should this fail as well: a reference count that is too high does no harm.
+        (void)change_reference_count(file, header, -1, count);
     }
-    count += static_cast<std::uint32_t>(change);
-    return message.store(ReferenceCountMessage::kCountOffset, count, 4, change > 0 ? Phase::index : Phase::object);
+    return status;
 }
 
 }  // namespace h5mote

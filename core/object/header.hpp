@@ -106,8 +106,8 @@ public:
     Pinned& block() noexcept { return window_.block(); }
 
     /// Pins the current block to be changed, also one that was walked through a window. over_budget: the cache cannot
-    /// hold it. unsupported: a version 1 header.
-    Status hold() noexcept;
+    /// hold it.
+    Status hold() noexcept { return window_.pin(); }
     /// secure_change() for the current block: call it before a change of the block from its offset `from` on. The
     /// message stays the current one, but block() and offset() may be different afterwards.
     H5MOTE_STEP Status secure(std::size_t from, Phase phase = Phase::object) noexcept;
@@ -156,8 +156,10 @@ protected:
     ~HeaderContent() = default;
 };
 
-/// Allocates and fills a new header that nothing points to yet.
-H5MOTE_STEP Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
+/// Allocates and fills a new header that nothing points to yet, of the version that the file's lower bound asks for.
+Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
+/// The same of version 2, with the messages as `content` writes them.
+H5MOTE_STEP Status create_new_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 
 /// Finds and pins the continuation message that leads to the block at `block`, with a new iterator. corrupt_file: there
 /// is none.
@@ -184,7 +186,7 @@ H5MOTE_STEP Status secure_change(FileState& file, Address header, Pinned& block,
 
 /// Makes the first block of a header hold nothing but a continuation message, which leads to all other messages; pins
 /// it as `first`, and `at` is the offset of that message's body in it. A change of the body is one atomic write. Errors
-/// of secure_change(); unsupported: a version 1 header.
+/// of secure_change().
 H5MOTE_STEP Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& at) noexcept;
 
 /// Gives back a block that was created but never pointed to, if it is still in memory.
@@ -213,7 +215,7 @@ H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type
 
 /// Puts a message with another body, of any size up to 64 KiB less one byte, in the place of the iterator's current
 /// one; type, flags and creation order stay. One block of the header changes, so that the storage has the old message
-/// or the new one. Nothing changes when an error is returned. Ends the walk. unsupported: a version 1 header.
+/// or the new one. Nothing changes when an error is returned. Ends the walk.
 H5MOTE_STEP Status replace_message(MessageIterator& message, const MessageContent& content) noexcept;
 /// The same for messages that may be short, as those of links and comments are: replace_message() takes it that a
 /// continuation message has room in the place of the old message, as in those of all attributes. unsupported also: the
@@ -224,11 +226,18 @@ Status replace_short_message(MessageIterator& message, const MessageContent& con
 /// Errors of secure_change().
 Status remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
 
-/// The number of hard links that the header counts. corrupt_file; unsupported: a version 1 header.
+/// The number of hard links that the header counts. corrupt_file.
 H5MOTE_STEP Status reference_count(FileState& file, Address header, std::uint32_t& count) noexcept;
 /// Adds `change`, 1 or -1, to the number of hard links to an object. The count is never smaller than the links: one
 /// more is on the storage before the link is made, one less after it is gone (FileState::order()). overflow: there are
 /// as many links as can be counted. corrupt_file: the count is 0 already.
 H5MOTE_STEP Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept;
+/// Counts one more hard link to an object. Whatever is changed afterwards in Phase::object or a later one, as all links
+/// are, reaches the storage after that count. After an error the count is as before, or too high, which harms nothing.
+/// Errors of change_reference_count() and FileState::order().
+H5MOTE_STEP Status add_reference(FileState& file, Address header) noexcept;
+/// FileState::number_first() for a number that was stored in `block` of a header. Where a change of another block,
+/// which is written later, leads to that block, the changes so far are written.
+Status number_first(FileState& file, Address header, const CacheEntry& block) noexcept;
 
 }  // namespace h5mote

@@ -33,7 +33,7 @@ protected:
 /// Gives a header the messages that `editor` says, and gives up the blocks that had the old ones. The change is durable
 /// after the next commit. After an error the header is as it was, apart from where its messages are. over_budget: a
 /// message is too large, or the block for a quarter of the metadata cache; unsupported: the first block cannot be
-/// switched by one write, or the header is of version 1. Errors of secure_change(), and what the editor returns.
+/// switched by one write. Errors of secure_change(), and what the editor returns.
 H5MOTE_STEP Status rewrite_header(FileState& file, Address header, HeaderEditor& editor) noexcept;
 
 }  // namespace h5mote

@@ -72,11 +72,6 @@ Status MessageIterator::open_window() noexcept {
     return window_.open(file_.cache, Usage::object_header, block_address_, block_size_, layout_.checksum_size() != 0);
 }
 
-Status MessageIterator::hold() noexcept {
-    return layout_.is_old() ? file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1)
-                            : window_.pin();
-}
-
 Status MessageIterator::read_prefix(HeaderPrefix& prefix) noexcept {
     if (Pinned block = file_.cache.find(address_)) {
         return prefix.decode(file_.context, block->image());

@@ -3,10 +3,6 @@
 
 #include "superblock_extension.hpp"
 
-#include "extension_messages.hpp"
-#include "header.hpp"
-#include "text.hpp"
-
 namespace h5mote {
 namespace {
 
@@ -50,11 +46,19 @@ Status read_extension_message(FileState& file, MessageIterator& message) noexcep
 // pages. Programs with formats::free_space look at that message themselves.
 bool permits_writing(FileState& file, MessageIterator& message) noexcept {
     FileSpaceStrategy space;
+    DriverInfoMessage driver;
     switch (message.type()) {
         case MessageType::null:
         case MessageType::continuation:
         case MessageType::btree_k:
+        case MessageType::cache_image:
             return true;
+        case MessageType::driver_info:
+            // FamilyDriver and MultiDriver are the only drivers that accept these.
+            return driver.decode(message.body()) &&
+                   (text_of(driver.name) == "NCSAfami" || text_of(driver.name) == "NCSAmult");
+        case MessageType::shared_message_table:
+            return file.context.formats().shared_message_changes != nullptr;
         case MessageType::file_space_info:
             return file.context.formats().free_space != nullptr ||
                    (space.decode(message.body()) && space.version == 1 && space.strategy != FileSpaceStrategy::kPages &&
@@ -64,7 +68,20 @@ bool permits_writing(FileState& file, MessageIterator& message) noexcept {
     }
 }
 
+// The superblock tells the end of the part that it lies in. Where the other parts end is in the extension, which may
+// lie in one of them: until it was read, they end where the storage does.
+Status reach_extension(FileState& file) noexcept {
+    if (file.storage().usage_ranges() == nullptr || file.superblock().extension < file.space.end()) {
+        return Status::ok;
+    }
+    std::uint64_t size = 0;
+    H5MOTE_TRY(file.driver.end_of_file(size));
+    file.space.open(narrow(size), file.shape().max_addr(), narrow(size));
+    return Status::ok;
+}
+
 Status load(FileState& file) noexcept {
+    H5MOTE_TRY(reach_extension(file));
     MessageIterator message(file, file.superblock().extension);
     Status status;
     while ((status = message.next()) == Status::ok) {
@@ -77,9 +94,72 @@ Status load(FileState& file) noexcept {
     return status == Status::not_found ? Status::ok : status;
 }
 
+// Until the message is gone, the image counts, whatever of it was written elsewhere.
+Status store_image(FileState& file) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS == 0 || H5MOTE_WRITE == 0) {
+        return Status::ok;
+    } else {
+        MessageIterator message(file, file.superblock().extension);
+        CacheImageMessage image;
+        Status status = message.next(MessageType::cache_image);
+        if (status != Status::ok) {
+            return status == Status::not_found ? Status::ok : status;
+        }
+        (void)image.decode(file.shape(), message.body());
+        status =
+            image.address == kUndefinedAddress ? Status::ok : file.foreign()->base_driver.store_image(file.space.end());
+        file.unsynced = true;
+        H5MOTE_TRY(told(file.context, file.driver, H5MOTE_HERE, status, image.address));
+        message.park();
+        H5MOTE_TRY(file.order());
+        message.restart(file.superblock().extension);
+        H5MOTE_TRY(message.next(MessageType::cache_image));
+        H5MOTE_TRY(remove_message(message));
+        if (image.address != kUndefinedAddress) {
+            H5MOTE_TRY(file.space.begin());
+            file.give_up(image.address, image.size);
+        }
+        return file.order();
+    }
+}
+
+class InfoContent final : public HeaderContent {
+public:
+    explicit InfoContent(const SuperblockInfo& info) noexcept : info_(info) {}
+    void write(HeaderWriter& header) const noexcept override { write_driver_info(header, info_); }
+
+private:
+    const SuperblockInfo& info_;
+};
+
+Status store_block(FileState& file, const SuperblockInfo& info) noexcept {
+    const std::size_t size = DriverInfoBlock::kPrefixSize + info.info.size();
+    Pinned block;
+    H5MOTE_TRY(file.create_block(Usage::superblock, size, static_cast<Address>(size), block, ChecksumPlace::none));
+    Writer writer(block->image());
+    DriverInfoBlock prefix;
+    prefix.size = static_cast<std::uint32_t>(info.info.size());
+    prefix.name = bytes_of(info.name);
+    prefix.encode(writer);
+    writer.bytes(info.info);
+    file.set_driver_info(block->address());
+    return Status::ok;
+}
+
+Status store_driver_info(FileState& file, const SuperblockInfo& info) noexcept {
+    if (file.superblock().is_old()) {
+        return store_block(file, info);
+    }
+    Address extension = 0;
+    H5MOTE_TRY(create_header(file, InfoContent(info), extension));
+    file.set_extension(extension);
+    return Status::ok;
+}
+
 }  // namespace
 
 const SuperblockExtensionFormat formats::superblock_extension = {
-    &load, [](FileState& file) { return file.read_driver_info(); }};
+    &load, [](FileState& file) { return file.read_driver_info(); }, H5MOTE_WRITE != 0 ? &store_driver_info : nullptr,
+    H5MOTE_WRITE != 0 ? &store_image : nullptr};
 
 }  // namespace h5mote

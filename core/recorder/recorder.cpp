@@ -192,10 +192,29 @@ Status RecorderBase::resume(Slot& slot) noexcept {
     if (slot.stored >= kUndefinedAddress - 1) {
         return Status::corrupt_file;  // more rows than this machine can count
     }
+    seek(slot, slot.stored);
+    return Status::ok;
+}
+
+// The next row comes behind so many. They are on the storage, so that the chunk in memory need not have them.
+void RecorderBase::seek(Slot& slot, Address rows) noexcept {
+    const blueprint::RecordedDataset& dataset = dataset_of(slot);
     std::uint64_t within_chunk = 0;
-    slot.chunk = static_cast<Address>(divide(slot.stored, dataset.chunk, within_chunk));
+    slot.chunk = static_cast<Address>(divide(rows, dataset.chunk, within_chunk));
     slot.next = slot.saved = begin(slot, dataset) + static_cast<std::size_t>(within_chunk) * dataset.row;
     slot.run = 0;
+}
+
+// The rows behind stay where they are until others take their places. The dimension counts them until the next flush,
+// and libhdf5 takes them for rows until then.
+Status RecorderBase::set_extent(Slot& slot, Address rows) noexcept {
+    if (driver_ == nullptr) {
+        return Status::invalid_handle;
+    }
+    if (rows > slot.stored || this->rows(slot) != slot.stored) {
+        return Status::invalid_argument;
+    }
+    seek(slot, rows);
     return Status::ok;
 }
 

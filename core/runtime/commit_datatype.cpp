@@ -3,6 +3,7 @@
 #include "links.hpp"
 #include "prepare.hpp"
 #include "text.hpp"
+#include "versions.hpp"
 
 #include <h5mote/group.hpp>
 #include <h5mote/named_datatype.hpp>
@@ -29,12 +30,19 @@ private:
 Result<NamedDatatype> Group::commit_datatype(std::string_view path, DatatypeView type) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
+    H5MOTE_TRY(check_storable(file_->context, type));
+    StoredType stored(*file_);
+    H5MOTE_TRY(stored.assign(type));
+    return commit_stored(path, stored.view());
+}
+
+Result<NamedDatatype> Group::commit_stored(std::string_view path, DatatypeView type) noexcept {
     FileState& file = *file_;
-    H5MOTE_TRY(check_storable(file.context, type));
     LinkMessage link;
     Address parent = 0;
     std::string_view name;
     H5MOTE_TRY(prepare_link(file, address_, path, parent, name));
+    H5MOTE_TRY(allow_type(file, type));
     H5MOTE_TRY(create_header(file, DatatypeContent(type), link.address));
     // The handle is made before the link: it needs memory.
     Result<NamedDatatype> named = NamedDatatype::from(Object(file, link.address));

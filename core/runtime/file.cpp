@@ -4,7 +4,9 @@
 #include "file_state.hpp"
 #include "free_space_format.hpp"
 #include "links.hpp"
+#include "multi_changes_format.hpp"
 #include "place.hpp"
+#include "shared_changes.hpp"
 #include "superblock_extension.hpp"
 
 #include <h5mote/file.hpp>
@@ -14,13 +16,16 @@ namespace {
 
 // Whether the storage holds no file: it was never written, or only up to the first sync of a creation, so that the
 // bytes of the superblock are all zero or all erased. No more than kMinSize bytes are looked at: with short addresses
-// the root group's header, which is written first, comes soon after them.
-Status is_blank(Driver& driver, bool& blank) noexcept {
+// the root group's header, which is written first, comes soon after them. A user block may be of zeros, too: the
+// superblock comes behind it then. `user_block`: of the file that would be made; what it has is the program's.
+Status is_blank(FileState& file, std::uint64_t user_block, bool& blank) noexcept {
+    Driver& driver = file.driver;
     std::uint64_t size = 0;
     H5MOTE_TRY(driver.end_of_file(size));
     std::byte bytes[Superblock::kMinSize];
-    const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
-    H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
+    const std::uint64_t behind = size < user_block ? 0 : size - user_block;
+    const std::size_t count = behind < sizeof bytes ? static_cast<std::size_t>(behind) : sizeof bytes;
+    H5MOTE_TRY(driver.read(Usage::superblock, count == 0 ? 0 : user_block, {bytes, count}));
     const std::byte erased{driver.capabilities().erased_value};
     bool zeros = true;
     bool never = true;
@@ -29,20 +34,59 @@ Status is_blank(Driver& driver, bool& blank) noexcept {
         never = never && bytes[i] == erased;
     }
     blank = zeros || never;
+    std::uint64_t base = 0;
+    const Status located = blank ? file.locate(size, base) : Status::not_hdf5;
+    blank = blank && located == Status::not_hdf5;
+    return located == Status::not_hdf5 ? Status::ok : located;
+}
+
+Status make_shared_indexes(FileState& file, const FileCreate& create) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (!create.shared_messages.empty()) {
+            const SharedMessageChangesFormat* const format = file.context.formats().shared_message_changes;
+            const bool possible = file.space.ranges() == nullptr || file.space.ranges()->keeps_together();
+            return format == nullptr || !possible
+                       ? file.context.unsupported(Module::file, H5MOTE_HERE, Feature::shared_message)
+                       : format->create(file, create);
+        }
+    }
     return Status::ok;
 }
 
 Status make_root(FileState& file, const FileCreate& create) noexcept {
     Address root = 0;
+    const SuperblockInfo* const info = file.storage().superblock_info();
+    const SuperblockExtensionFormat* const extension = file.context.formats().superblock_extension;
+    if (info != nullptr && extension == nullptr) {
+        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
+    }
+    if (file.space.ranges() != nullptr ? info == nullptr || !has_default_space(create)
+                                       : info != nullptr && info->name == "NCSAmult") {
+        return file.context.unsupported(
+            Module::file, H5MOTE_HERE,
+            info == nullptr || file.space.ranges() == nullptr ? Feature::driver : Feature::free_space);
+    }
+    // The family driver of libhdf5 leaves the user block out when it computes how much of a member may be read, and
+    // opens no such file.
+    if (info != nullptr && create.user_block != 0) {
+        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
+    }
     if (const FreeSpaceFormat* const format = file.context.formats().free_space) {
         H5MOTE_TRY(format->create(file, create));
-    } else if (create.file_space != SpaceStrategy::managers || create.persist_free_space ||
-               create.free_space_threshold != 1 || create.page_size != FileCreate{}.page_size) {
+    } else if (!has_default_space(create)) {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
+    }
+    // Where free space has an extension made, the information is in it already.
+    if (info != nullptr && file.superblock().extension == kUndefinedAddress) {
+        H5MOTE_TRY(extension->store_driver_info(file, *info));
+    }
+    H5MOTE_TRY(make_shared_indexes(file, create));
+    if (file.space.ranges() != nullptr) {
+        H5MOTE_TRY(file.context.formats().multi_changes->find_information(file));
     }
     GroupCreate properties;
     properties.track_link_order = create.track_link_order;
-    H5MOTE_TRY(create_header(file, GroupContent(properties), root));
+    H5MOTE_TRY(create_group_object(file, properties, root));
     file.set_root(root);
     return file.commit();
 }
@@ -58,6 +102,9 @@ Status check_root(FileState& file) noexcept {
 // What FileAccess::reclaim asks for.
 Status find_lost_space(FileState& file) noexcept {
     const Formats& formats = file.context.formats();
+    if (file.space.ranges() != nullptr) {
+        return Status::ok;  // lost space of files with several ranges is not found
+    }
     if (formats.reclaim == nullptr) {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim);
     }
@@ -75,7 +122,7 @@ Status find_lost_space(FileState& file) noexcept {
 Status fill(FileState& file, const FileAccess& access, const FileCreate* create, bool replace) noexcept {
     bool make = replace;
     if (create != nullptr && !replace) {
-        H5MOTE_TRY(is_blank(file.driver, make));
+        H5MOTE_TRY(is_blank(file, create->user_block, make));
     }
     if (make) {
         if constexpr (H5MOTE_WRITE == 0) {
@@ -102,8 +149,15 @@ Status fill(FileState& file, const FileAccess& access, const FileCreate* create,
     if (formats.free_space != nullptr) {
         H5MOTE_TRY(formats.free_space->open(file));
     }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(file.continue_ranges());
+    }
     H5MOTE_TRY(file.finish_open(access));
     H5MOTE_TRY(check_root(file));
+    if (H5MOTE_WRITE != 0 && file.writable() && !file.superblock().is_old() && file.superblock().leads_further() &&
+        formats.superblock_extension != nullptr) {
+        H5MOTE_TRY(formats.superblock_extension->store_image(file));
+    }
     return access.reclaim && file.writable() ? find_lost_space(file) : Status::ok;
 }
 
@@ -118,9 +172,9 @@ H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         const DenseStorageFormat* const dense = context.formats().dense_storage;
         state->set_services(dense != nullptr ? dense->decoder : nullptr,
-                            [](FileState& parent, Driver& other, FileState*& file) noexcept {
+                            [](FileState& parent, Driver& other, bool writing, FileState*& file) noexcept {
                                 FileAccess as_parent = parent.foreign()->file_access;
-                                as_parent.read_only = true;
+                                as_parent.read_only = !writing;
                                 return open_state(parent.context, other, as_parent, nullptr, false, file);
                             });
     }
@@ -219,7 +273,7 @@ Status File::reclaim(std::uint64_t* bytes) noexcept {
         return Status::invalid_handle;
     }
     H5MOTE_TRY(file_->check_writable());
-    const ReclaimFormat* const format = file_->context.formats().reclaim;
+    const ReclaimFormat* const format = file_->space.ranges() == nullptr ? file_->context.formats().reclaim : nullptr;
     const Status status = format != nullptr ? format->search(*file_, file_->reclaim_memory(), found)
                                             : file_->context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim);
     if (bytes != nullptr) {

@@ -7,7 +7,9 @@
 #include "disposal.hpp"
 #include "link_storage.hpp"
 #include "links.hpp"
+#include "shared_changes.hpp"
 #include "spilled_extents.hpp"
+#include "symbol_table_changes.hpp"
 #include "text.hpp"
 
 #include <h5mote/group.hpp>
@@ -30,7 +32,10 @@ public:
         if (dataset) {
             H5MOTE_TRY(DatasetState::dispose(file_, header_, disposal_));
         }
-        H5MOTE_TRY(dispose_dense());
+        if (!disposal_.rehearses()) {
+            release_shared();
+        }
+        H5MOTE_TRY(dispose_storage());
         return dispose_header(file_, header_, disposal_);
     }
 
@@ -43,9 +48,6 @@ private:
         MessageIterator message(file_, header_);
         Status status;
         while ((status = message.next()) == Status::ok) {
-            if (H5MOTE_ALL_FORMATS != 0 && message.version() == 1) {
-                return unsupported(H5MOTE_HERE, Feature::object_header_version);
-            }
             dataset = dataset || message.type() == MessageType::layout;
             H5MOTE_TRY(look_at(message));
         }
@@ -65,7 +67,7 @@ private:
             case MessageType::link:
                 return file_.context.fail(Module::group, H5MOTE_HERE, Status::busy, 0, header_);
             case MessageType::symbol_table:
-                return unsupported(H5MOTE_HERE, Feature::symbol_table_group);
+                return look_at_symbols(body);
             case MessageType::link_info: {
                 LinkInfoMessage info;
                 H5MOTE_TRY(info.decode(file_.context, file_.shape(), body));
@@ -77,7 +79,7 @@ private:
                 return info.dense ? look_at_dense(info.storage, false) : Status::ok;
             }
             case MessageType::attribute:
-                return type == kUndefinedAddress && AttributeParts::are_shared(body)
+                return shared_changes(file_) == nullptr && type == kUndefinedAddress && AttributeParts::are_shared(body)
                            ? unsupported(H5MOTE_HERE, Feature::shared_message)
                            : Status::ok;
             default:
@@ -101,6 +103,16 @@ private:
         }
     }
 
+    // The same for messages that other objects share. What disposed of the dataset needed them.
+    void release_shared() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            const SharedMessageChangesFormat* const format = shared_changes(file_);
+            if (format != nullptr && file_.order() == Status::ok) {
+                (void)format->release_all(file_, header_, attributes_);
+            }
+        }
+    }
+
     // Links or attributes in dense storage: those of a group that has links stay.
     Status look_at_dense(const DenseStorage& storage, bool links) noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -117,8 +129,26 @@ private:
         return unsupported(H5MOTE_HERE, links ? Feature::dense_links : Feature::dense_attributes);
     }
 
-    Status dispose_dense() noexcept {
+    Status look_at_symbols(ConstBytes body) noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (const SymbolTableChangesFormat* const format = file_.context.formats().symbol_table_changes) {
+                bool empty = false;
+                if (!symbols_.decode(file_.shape(), body)) {
+                    return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, header_);
+                }
+                H5MOTE_TRY(format->is_empty(file_, symbols_, empty));
+                return empty ? Status::ok : file_.context.fail(Module::group, H5MOTE_HERE, Status::busy, 0, header_);
+            }
+        }
+        return unsupported(H5MOTE_HERE, Feature::symbol_table_group);
+    }
+
+    // Storage of links and attributes outside the header.
+    Status dispose_storage() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (symbols_.btree != kUndefinedAddress) {
+                H5MOTE_TRY(file_.context.formats().symbol_table_changes->dispose(file_, symbols_, disposal_));
+            }
             for (const DenseAddresses& each : {links_, attributes_}) {
                 if (each.heap != kUndefinedAddress) {
                     H5MOTE_TRY(file_.context.formats().dense_changes->dispose(file_, each, disposal_));
@@ -134,6 +164,7 @@ private:
     bool types_ = false;  // the object uses committed datatypes
     DenseAddresses links_;
     DenseAddresses attributes_;
+    SymbolTableMessage symbols_;
 };
 
 H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noexcept {
@@ -173,15 +204,15 @@ H5MOTE_STEP Status judge(FileState& file, Address object, bool& gone) noexcept {
 }
 
 struct Parting {
+    LinkStorage kind = LinkStorage::compact;
     bool hard = false;
     bool last = false;
     Address object = kUndefinedAddress;
 };
 
 H5MOTE_STEP Status prepare(FileState& file, Address group, std::string_view name, Parting& parting) noexcept {
-    bool dense = false;
-    H5MOTE_TRY(is_dense_group(file, group, dense));
-    if (dense) {
+    H5MOTE_TRY(changeable_storage(file, group, parting.kind));
+    if (parting.kind != LinkStorage::compact) {
         StoredLink link;
         H5MOTE_TRY(find_stored_link(file, group, name, link));
         parting.hard = link.link.type == LinkType::hard;
@@ -215,7 +246,7 @@ Status Group::unlink(std::string_view path) noexcept {
         // Once space was released, the file must no longer say that all its free space is recorded.
         H5MOTE_TRY(file.space.begin());
     }
-    H5MOTE_TRY(file.order());
+    H5MOTE_TRY(file.begin_removal(parent, parting.kind == LinkStorage::dense));
     H5MOTE_TRY(remove_link(file, parent, name));
     if (parting.last) {
         (void)give_up_object(file, parting.object);
@@ -225,6 +256,7 @@ Status Group::unlink(std::string_view path) noexcept {
         std::uint32_t count = 0;
         (void)change_reference_count(file, parting.object, -1, count);
     }
+    file.end_removal(parent);
     return Status::ok;
 }
 

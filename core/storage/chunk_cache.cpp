@@ -16,6 +16,9 @@ ChunkSlot* ChunkCache::find(const ChunkOwner& owner, const ChunkKey& key) noexce
 
 ChunkSlot* ChunkCache::victim() noexcept {
     ChunkSlot* oldest = lru_.back();
+    if (!may_be_complete()) {
+        return oldest;
+    }
     for (ChunkSlot* slot = oldest; slot != nullptr; slot = lru_.previous(*slot)) {
         if (slot->complete) {
             return slot;
@@ -113,14 +116,7 @@ void ChunkCache::drop(ChunkSlot& slot) noexcept {
 }
 
 void ChunkCache::drop_all(const ChunkOwner& owner) noexcept {
-    for (ChunkSlot* slot = lru_.front(); slot != nullptr;) {
-        ChunkSlot* next = lru_.next(*slot);
-        if (slot->owner == &owner) {
-            slot->owner->evicted(*slot);
-            drop(*slot);
-        }
-        slot = next;
-    }
+    drop_if(owner, [](ChunkSlot& /*slot*/) { return true; });
 }
 
 Status ChunkCache::write_in_place(Driver& driver, bool& written) noexcept {

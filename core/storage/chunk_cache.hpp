@@ -59,7 +59,27 @@ public:
     void clean() noexcept { dirty_from = dirty_to = 0; }
 };
 
-class ChunkCache {
+/// Whether there may be a chunk in memory that is complete. Only appending makes such chunks: without it, a search for
+/// one would pass all chunks of a large cache each time.
+class CompleteChunks {
+public:
+    bool may_be_complete() const noexcept { return any_; }
+    void note_complete(bool complete) noexcept { any_ = any_ || complete; }
+
+private:
+    bool any_ = false;
+};
+
+/// Takes its place in builds whose caches are small.
+class AnyChunks {
+public:
+    static constexpr bool may_be_complete() noexcept { return true; }
+    static void note_complete(bool /*complete*/) noexcept {}
+};
+
+using CompleteOrAny = std::conditional_t<H5MOTE_ALL_FORMATS != 0, CompleteChunks, AnyChunks>;
+
+class ChunkCache : CompleteOrAny {
 public:
     ChunkCache(Context& context, FileSpace& space) noexcept : context_(context), space_(space) {}
     void open(std::size_t budget) noexcept { budget_ = budget; }
@@ -86,11 +106,29 @@ public:
     Status evict_all() noexcept;
     /// Frees every slot of an owner without writing.
     void drop_all(const ChunkOwner& owner) noexcept;
+    /// The same for those of its slots that `unwanted` says so of.
+    template <typename Unwanted>
+    void drop_if(const ChunkOwner& owner, const Unwanted& unwanted) noexcept {
+        for (ChunkSlot* slot = lru_.front(); slot != nullptr;) {
+            ChunkSlot* const next = lru_.next(*slot);
+            if (slot->owner == &owner && unwanted(*slot)) {
+                slot->owner->evicted(*slot);
+                drop(*slot);
+            }
+            slot = next;
+        }
+    }
     /// Writes the changed bytes of all unfiltered chunks that have a place in the file. Call before writing an index
     /// that names such chunks. Changes no metadata. `written` is set when there was something to write.
     Status write_in_place(Driver& driver, bool& written) noexcept;
     /// Writes every changed slot of an owner, the least recently used first, which puts appended chunks in their order.
     Status write_back(ChunkOwner& owner) noexcept;
+
+    /// Says whether every element of the slot's chunk was written.
+    void set_complete(ChunkSlot& slot, bool complete) noexcept {
+        slot.complete = complete;
+        note_complete(complete);
+    }
 
     std::size_t budget() const noexcept { return budget_; }
 

@@ -31,6 +31,7 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     end_ = end;
     limit_ = limit;
     stored_ = stored;
+    committed_.set(end);
     const Capabilities capabilities = driver_.capabilities();
     extends_with_zeros_ = capabilities.extends_with_zeros;
     commits_ = capabilities.sync_is_commit;
@@ -69,11 +70,21 @@ bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
     }
     FreeExtent best{0, kUndefinedAddress, 0, SpaceKind::metadata};
     std::size_t chosen = free_.count();
-    for (std::size_t i = 0; i < free_.count(); ++i) {
+    // Where all kinds of extents are equally good, a long list need not be searched from its beginning.
+    const bool finds = free_.finds_smallest() && !has_pages() && !is_aggregated(kind_of(usage), size);
+    if (finds) {
+        chosen = free_.find_smallest(size, [&](const FreeExtent& extent) { return fits(usage, size, extent); });
+        best = chosen < free_.count() ? free_.get(chosen) : best;
+    }
+    for (std::size_t i = 0; !finds && i < free_.count(); ++i) {
         const FreeExtent extent = free_.get(i);
-        if (extent.pending == 0 && prefers(extent, best, kind_of(usage), size) && fits(usage, size, extent)) {
+        if (extent.size >= size && extent.pending == 0 && prefers(extent, best, kind_of(usage), size) &&
+            fits(usage, size, extent)) {
             best = extent;
             chosen = i;
+            if (H5MOTE_ALL_FORMATS != 0 && extent.size == size && extent.kind == kind_of(usage)) {
+                break;  // none can be better
+            }
         }
     }
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -153,6 +164,7 @@ Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* ze
 
 Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept {
     H5MOTE_TRY(begin());
+    enter(usage);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         H5MOTE_TRY(fill_last_page());
         if (is_aggregated(kind_of(usage), size)) {
@@ -163,6 +175,7 @@ Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* 
 }
 
 Status FileSpace::extend(Usage usage, Address size, Address& address, bool* zeros) noexcept {
+    enter(usage);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         if (has_pages()) {
             return extend_by_pages(usage, size, address, zeros);
@@ -189,11 +202,7 @@ Status FileSpace::extend(Usage usage, Address size, Address& address, bool* zero
 
 bool FileSpace::add_free(Address address, Address size, SpaceKind kind) noexcept {
     FreeExtent extent{address, size, 0, kind};
-    const bool known = free_.overlaps(extent);
-    if (!known) {
-        add(extent);
-    }
-    return !known;
+    return add(extent);
 }
 
 Address FileSpace::add_unused(Address address, Address end) noexcept {
@@ -232,30 +241,37 @@ Address FileSpace::add_unused(Address address, Address end) noexcept {
 }
 
 void FileSpace::release(Address address, Address size, bool fresh, SpaceKind kind) noexcept {
-    FreeExtent merged{address, size, static_cast<std::uint8_t>(fresh ? 0 : held_ ? 2 : 1), kind};
+    const bool unseen = fresh || (commits_ && committed_.is_behind(address));
+    FreeExtent merged{address, size, static_cast<std::uint8_t>(unseen ? 0 : held_ ? 2 : 1), kind};
     add(merged);
     if (!fresh && commits_) {
         tell(address, size, merged);
     }
 }
 
-void FileSpace::add(FreeExtent& extent) noexcept {
-    // Two structures of a damaged file may name the same space: it is not given out twice.
-    if (extent.size == 0 || (H5MOTE_ALL_FORMATS != 0 && free_.overlaps(extent))) {
-        return;
+bool FileSpace::add(FreeExtent& extent) noexcept {
+    if (extent.size == 0) {
+        return true;
     }
+    enter_at(extent.address);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         if (has_pages()) {
-            add_to_pages(extent);
-            return;
+            const bool known = free_.overlaps(extent);
+            if (!known) {
+                add_to_pages(extent);
+            }
+            return !known;
         }
     }
-    free_.absorb(extent);
+    if (!free_.absorb(extent)) {
+        return false;
+    }
     if (extent.pending == 0 && extent.address + extent.size == end_) {
         end_ = extent.address;
     } else {
         free_.insert(extent);
     }
+    return true;
 }
 
 // Tells the driver that [address, address + size) is free. A driver can give up whole pages only, so the free space
@@ -267,32 +283,39 @@ void FileSpace::tell(Address address, Address size, const FreeExtent& merged) no
     (void)driver_.release(Usage::raw_data, from, address + size + (after < kPage ? after : kPage) - from);
 }
 
-// Adding an extent may give a number that was looked at to one that was not: the last pass finds none to add.
+// An extent that becomes usable may become one with others, which changes the numbers: those before its address were
+// looked at. Where some are not in memory, one that was not looked at may get a number that was: then the last pass
+// finds none.
 bool FileSpace::settle(bool all) noexcept {
     bool told = false;
-    for (bool found = true; found;) {
-        found = false;
-        for (std::size_t i = 0; i < free_.count(); ++i) {
+    for (bool again = true; again;) {
+        again = false;
+        for (std::size_t i = 0; (i = free_.next_pending(i)) < free_.count();) {
             const FreeExtent extent = free_.get(i);
-            if (extent.pending == 1 || (all && extent.pending == 2)) {
-                found = true;
-                free_.erase(i);
-                FreeExtent merged{extent.address, extent.size, 0, extent.kind};
-                add(merged);
-                if (!commits_ || merged.size != extent.size) {
-                    tell(extent.address, extent.size, merged);
-                    told = commits_;
-                }
+            if (extent.pending != 1 && !(all && extent.pending == 2)) {
+                ++i;
+                continue;
             }
+            again = again || free_.spilled() != 0;
+            free_.erase(i);
+            FreeExtent merged{extent.address, extent.size, 0, extent.kind};
+            add(merged);
+            if (!commits_ || merged.size != extent.size) {
+                tell(extent.address, extent.size, merged);
+                told = commits_;
+            }
+            const std::size_t next = free_.first_ending_at(extent.address + 1);
+            i = next < i ? next : i;
         }
     }
-    for (std::size_t i = 0; i < free_.count(); ++i) {
+    for (std::size_t i = 0; (i = free_.next_pending(i)) < free_.count(); ++i) {
         FreeExtent extent = free_.get(i);
         if (extent.pending == 2) {
             extent.pending = 1;
             free_.set(i, extent);
         }
     }
+    committed_.set(end_);
     return told;
 }
 

@@ -19,13 +19,31 @@
 #include "checked.hpp"
 #include "space_keeper.hpp"
 #include "space_map.hpp"
+#include "space_ranges.hpp"
 #include "space_rule.hpp"
 
 #include <h5mote/driver.hpp>
 
 namespace h5mote {
 
-class FileSpace : RuledOrNot {
+/// Where the file ended at the last commit: what lies behind was allocated since.
+class CommittedEnd {
+public:
+    void set(Address end) noexcept { end_ = end; }
+    bool is_behind(Address address) const noexcept { return address >= end_; }
+
+private:
+    Address end_ = 0;
+};
+
+/// Takes its place in builds whose transactions are short.
+class NoCommittedEnd {
+public:
+    static void set(Address /*end*/) noexcept {}
+    static constexpr bool is_behind(Address /*address*/) noexcept { return false; }
+};
+
+class FileSpace : RuledOrNot, RangedOrNot {
 public:
     /// Blocks are placed for units of at most this many bytes, whatever larger unit a driver promises: the file may be
     /// copied to a disk or card with sectors.
@@ -43,7 +61,13 @@ public:
     }
 
     /// Whether the bytes [from, to) lie in one atomic unit.
-    bool in_one_unit(std::uint64_t from, std::uint64_t to) const noexcept { return (from ^ (to - 1)) < unit_; }
+    bool in_one_unit(std::uint64_t from, std::uint64_t to) const noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return in_one_unit_of_range(from, to);
+        } else {
+            return (from ^ (to - 1)) < unit_;
+        }
+    }
 
     FileSpace(Context& context, Driver& driver) noexcept : driver_(driver), free_(context) {}
 
@@ -53,7 +77,7 @@ public:
 
     /// How the file places its blocks from now on. What is allocated stays where it is. Only builds with
     /// H5MOTE_ALL_FORMATS have rules: others refuse files and settings that ask for them before.
-    void set_rule(const SpaceRule& rule) noexcept { use(rule); }
+    void set_rule(const SpaceRule& rule) noexcept { RuledOrNot::use(rule); }
     SpaceRule rule() const noexcept { return rule_; }
     /// Makes free space of what is left of the aggregation blocks, and begins no new ones. Call when the file is
     /// closed, before anything at its end is given back.
@@ -80,6 +104,28 @@ public:
         }
     }
 
+    /// From now on space is allocated in the range of its usage, each of which has an end of its own. Call right after
+    /// open(). nullptr: no longer.
+    void set_ranges(SpaceRanges* ranges) noexcept { RangedOrNot::use(ranges); }
+    /// The ranges, if the file has several; otherwise nullptr.
+    SpaceRanges* ranges() const noexcept { return RangedOrNot::ranges(); }
+    /// The usage with which space for the block at `address` is allocated in another place: in the same range.
+    Usage usage_at(Usage usage, Address address) const noexcept {
+        return ranges() == nullptr ? usage : ranges()->usage_at(usage, address);
+    }
+    /// The usage of a block of a chunk index, which for libhdf5 is `usage`. That matters only where the usages have
+    /// ranges: libhdf5 reads no block of this usage behind the end of its range.
+    Usage index_usage(Usage usage) const noexcept { return ranges() == nullptr ? Usage::btree : usage; }
+    /// Whether blocks of all kinds of metadata but the global heap can lie side by side in one sector.
+    bool keeps_together() const noexcept { return ranges() == nullptr || ranges()->keeps_together(); }
+    /// For SpaceRanges: the range in which space is allocated at this time, and another one to allocate in from now on.
+    RangeEnd current_range() const noexcept { return {limit_, end_, stored_}; }
+    void set_current_range(const RangeEnd& range) noexcept {
+        limit_ = range.limit;
+        end_ = range.end;
+        stored_ = range.stored;
+    }
+
     /// Hands in the keeper of the file's free space. It owns itself: close() tells it to go.
     void set_keeper(SpaceKeeper& keeper) noexcept {
         keeper_ = &keeper;
@@ -98,13 +144,19 @@ public:
     Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
     /// Allocates `size` bytes for raw data out of free space. false: no free extent has room.
     bool allocate_free(Address size, Address& address) noexcept {
-        return begin() == Status::ok && reuse(Usage::raw_data, size, address);
+        if (begin() != Status::ok) {
+            return false;
+        }
+        enter(Usage::raw_data);
+        return reuse(Usage::raw_data, size, address);
     }
     /// The same at the end of the file, whatever is free before it. For keepers, whose own space must not come out of
     /// what they keep. `usage` counts for the placement.
     Status extend(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
     /// Gives back [address, address + size). `fresh`: no commit has made these bytes reachable, so that they can be
-    /// used again at once; if they are the last ones of the file, end() moves down.
+    /// used again at once; if they are the last ones of the file, end() moves down. Where sync() is a commit, space
+    /// that was allocated at the end of the file since the last one counts as fresh in any case: a long transaction
+    /// that copies blocks again and again would otherwise fill the storage.
     void release(Address address, Address size, bool fresh, SpaceKind kind = SpaceKind::metadata) noexcept;
     /// Adds space that the file itself says to be free. false: it overlaps with what is known to be free, and is left
     /// out.
@@ -133,9 +185,28 @@ public:
     /// Gives back the room of one block that was given up before it was written.
     void unkeep_metadata(Address size) noexcept;
 
-    /// End of the allocated part of the file (H5FD "end of address").
-    Address end() const noexcept { return end_; }
-    /// Bytes that the storage has, at least end(). Only allocate() makes it larger.
+    /// End of the allocated part of the file (H5FD "end of address"); of several ranges, that of the last one.
+    Address end() const noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return last_end();
+        } else {
+            return end_;
+        }
+    }
+    /// Whether the file, or one of its ranges, ends behind the end that is recorded for it; `recorded`: that of the
+    /// file.
+    bool has_grown(Address recorded) const noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return ends_behind(recorded);
+        } else {
+            return end_ > recorded;
+        }
+    }
+    /// Whether [address, address + size) lies in the allocated part of the file.
+    bool contains(Address address, Address size) const noexcept {
+        return ranges() == nullptr ? within(address, size, end_) : ranges()->contains(address, size);
+    }
+    /// Bytes that the storage has, at least end(). Only allocate() makes it larger. Not for files with ranges.
     Address stored() const noexcept { return stored_; }
 
 private:
@@ -150,7 +221,8 @@ private:
     // an Address can express.
     std::uint64_t place(Usage usage, Address address, Address size) const noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
-            return place_by_rule(usage, address, size);
+            const std::uint64_t placed = place_by_rule(usage, address - first(), size);
+            return placed < ~std::uint64_t{first()} ? first() + placed : ~std::uint64_t{0};
         } else {
             return place_in_units(usage, address, size);
         }
@@ -165,6 +237,9 @@ private:
     }
     // Whether the block finds room in a free extent.
     bool fits(Usage usage, Address size, const FreeExtent& extent) const noexcept {
+        if (!is_current(extent.address, limit_)) {
+            return false;
+        }
         const std::uint64_t placed = place(usage, extent, size);
         bool room = within(placed - extent.address, size, extent.size);
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -180,10 +255,15 @@ private:
     bool last_page_is_free(std::uint64_t end, const FreeExtent& extent) const noexcept;
     Address first_in(const FreeExtent& extent) const noexcept;
     std::uint32_t count_together(Address size) const noexcept;
+    Address last_end() const noexcept;
+    bool ends_behind(Address recorded) const noexcept;
+    bool in_one_unit_of_range(std::uint64_t from, std::uint64_t to) const noexcept;
     Status find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept;
     // Adds free space to the map; `extent` becomes the larger one of which it is part then. A usable extent at the end
     // of the file does not go into the map, end() moves down instead: there, blocks of any size find room.
-    void add(FreeExtent& extent) noexcept;
+    // false: it has bytes in common with what is known to be free, and is left out, because two structures of a damaged
+    // file may name the same space, which is not given out twice.
+    bool add(FreeExtent& extent) noexcept;
     void tell(Address address, Address size, const FreeExtent& merged) noexcept;
     Status keep(std::uint32_t ranges, Address bytes) noexcept;
     bool reuse(Usage usage, Address size, Address& address) noexcept;
@@ -209,6 +289,7 @@ private:
     bool held_ = false;
     std::uint16_t unit_ = kMostUnit;
     bool commits_ = false;  // sync() of the driver is a commit; a release that no sync() follows has no effect
+    std::conditional_t<H5MOTE_ALL_FORMATS != 0, CommittedEnd, NoCommittedEnd> committed_;
     Address end_ = 0;
     Address limit_ = 0;
     Address stored_ = 0;

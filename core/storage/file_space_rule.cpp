@@ -16,6 +16,17 @@ std::uint64_t round_up(std::uint64_t address, Address step) noexcept {
 
 }  // namespace
 
+Address FileSpace::last_end() const noexcept { return ranges() == nullptr ? end_ : ranges()->end(); }
+
+bool FileSpace::ends_behind(Address recorded) const noexcept {
+    return ranges() == nullptr ? end_ > recorded : ranges()->has_grown();
+}
+
+bool FileSpace::in_one_unit_of_range(std::uint64_t from, std::uint64_t to) const noexcept {
+    const std::uint64_t start = ranges() == nullptr ? 0 : ranges()->start_of(narrow(from));
+    return ((from - start) ^ (to - 1 - start)) < unit_;
+}
+
 // The loop ends after at most one unit's worth of pages: by then one begins where a unit begins, and in that one the
 // block fits.
 std::uint64_t FileSpace::place_in_page(Usage usage, Address address, Address size) const noexcept {
@@ -119,7 +130,7 @@ void FileSpace::add_to_pages(FreeExtent& extent) noexcept {
 void FileSpace::add_by_page(FreeExtent& extent) noexcept {
     for (Address known = 0; known != extent.size;) {
         known = extent.size;
-        free_.absorb(extent, rule_.page);
+        (void)free_.absorb(extent, rule_.page);
         extent.kind = extent.size >= rule_.page ? SpaceKind::pages : extent.kind;
     }
     FreeExtent kept = extent;

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+#if H5MOTE_WRITE
 
 namespace h5mote {
 namespace {

@@ -8,7 +8,8 @@
 namespace h5mote {
 namespace {
 
-constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::none) - 1);
+constexpr std::size_t kLargeCache = 65536;
+constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::links) - 1);
 
 }  // namespace
 
@@ -80,6 +81,9 @@ CacheEntry* MetadataCache::lookup(Address address) noexcept {
 
 CacheEntry* MetadataCache::touch(Address address) noexcept {
     CacheEntry* const entry = lookup(address);
+    if (entry != nullptr) {
+        disturb(*entry);
+    }
     if (entry != nullptr && (H5MOTE_ALL_FORMATS == 0 || entry != lru_.front())) {
         lru_.remove(*entry);
         lru_.push_front(*entry);
@@ -190,7 +194,7 @@ bool MetadataCache::write_after(CacheEntry& later, CacheEntry& earlier) noexcept
         return true;
     }
     const auto next = [](Phase each) { return static_cast<Phase>(static_cast<unsigned>(each) + 1); };
-    if (phase < Phase::object || (later.dirty() && later.phase() < phase) || next_phase(kLastPhase) != Phase::none) {
+    if (phase < Phase::object || (later.dirty() && later.phase() < phase) || next_phase(kLastPhase) == kLastPhase) {
         return false;
     }
     if (!later.dirty()) {
@@ -200,8 +204,8 @@ bool MetadataCache::write_after(CacheEntry& later, CacheEntry& earlier) noexcept
     } else {
         // Both have the same phase. Raise `later` and all blocks of later phases by one, so that what waits for `later`
         // goes on waiting for it.
-        for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
-            if (entry->dirty() && entry->phase_ > phase) {
+        for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
+            if (entry->dirty() && entry->phase_ > phase && entry->phase_ < Phase::links) {
                 entry->phase_ = next(entry->phase_);
             }
         }
@@ -221,21 +225,24 @@ void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase)
     }
 }
 
-// Goes through the whole cache: the pages behind a block are cached as blocks of their own, and nothing tells which of
-// them are there but their addresses.
+// Goes through the whole cache, unless one block takes all of that space: the pages behind a block are cached as blocks
+// of their own, and nothing tells which of them are there but their addresses.
 void MetadataCache::discard(Address address, Address size) noexcept {
+    forget(address, size);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        CacheEntry* const whole = lookup(address);
+        if (whole != nullptr && whole->size_ >= size) {
+            drop(*whole);
+            return;
+        }
         if (size == 1) {
-            if (CacheEntry* const entry = lookup(address)) {
-                remove(*entry);
-            }
             return;
         }
     }
     for (CacheEntry* entry = lru_.front(); entry != nullptr;) {
         CacheEntry* const next = lru_.next(*entry);
         if (entry->address_ - address < size) {
-            remove(*entry);
+            drop(*entry);
         }
         entry = next;
     }
@@ -243,7 +250,7 @@ void MetadataCache::discard(Address address, Address size) noexcept {
 
 CacheEntry* MetadataCache::next_dirty(Phase phase, Address from) noexcept {
     CacheEntry* best = nullptr;
-    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+    for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
         if (entry->dirty() && entry->phase() == phase && entry->address_ >= from &&
             (best == nullptr || entry->address_ < best->address_)) {
             best = entry;
@@ -252,17 +259,43 @@ CacheEntry* MetadataCache::next_dirty(Phase phase, Address from) noexcept {
     return best;
 }
 
+std::size_t MetadataCache::next_dirty(Phase phase, Address from, CacheEntry* (&found)[kBatch]) noexcept {
+    std::size_t count = 0;
+    for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
+        if (!entry->dirty() || entry->phase() != phase || entry->address_ < from ||
+            (count == kBatch && found[kBatch - 1]->address_ < entry->address_)) {
+            continue;
+        }
+        std::size_t at = count < kBatch ? count++ : kBatch - 1;
+        for (; at > 0 && entry->address_ < found[at - 1]->address_; --at) {
+            found[at] = found[at - 1];
+        }
+        found[at] = entry;
+    }
+    return count;
+}
+
 Phase MetadataCache::next_phase(Phase from) noexcept {
     Phase first = Phase::none;
-    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+    for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
         const Phase phase = entry->phase();
         first = entry->dirty() && phase >= from && phase < first ? phase : first;
+        if (H5MOTE_ALL_FORMATS != 0 && first == from) {
+            break;
+        }
     }
     return first;
 }
 
 Phase MetadataCache::latest_phase(Address address, Address size, Phase least) noexcept {
-    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // Blocks do not overlap: no other one begins in the space of this one.
+        const CacheEntry* const whole = lookup(address);
+        if (whole != nullptr && whole->size_ >= size) {
+            return whole->dirty() && whole->phase() > least ? whole->phase() : least;
+        }
+    }
+    for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
         if (entry->address_ - address < size && entry->dirty() && entry->phase() > least) {
             least = entry->phase();
         }
@@ -272,21 +305,38 @@ Phase MetadataCache::latest_phase(Address address, Address size, Phase least) no
 
 Status MetadataCache::flush(Phase phase) noexcept {
     Address from = 0;
-    while (CacheEntry* entry = next_dirty(phase, from)) {
-        if constexpr (H5MOTE_ALL_FORMATS != 0) {
-            H5MOTE_TRY(joined_write() == nullptr ? write(*entry) : joined_write()(*this, *entry));
-        } else {
-            H5MOTE_TRY(write(*entry));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        CacheEntry* found[kBatch];
+        std::size_t count = kBatch;
+        while (count == kBatch) {
+            count = next_dirty(phase, from, found);
+            for (std::size_t i = 0; i < count; ++i) {
+                CacheEntry& entry = *found[i];
+                if (entry.dirty()) {  // not written together with the block before
+                    H5MOTE_TRY(joined_write() == nullptr ? write(entry) : joined_write()(*this, entry));
+                }
+                from = entry.address_ + 1;
+            }
         }
-        from = entry->address_ + 1;
+    } else {
+        while (CacheEntry* entry = next_dirty(phase, from)) {
+            H5MOTE_TRY(write(*entry));
+            from = entry->address_ + 1;
+        }
     }
     return Status::ok;
 }
 
 void MetadataCache::settle() noexcept {
-    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+    LargeOrNone::settle();
+    CacheEntry* quiet = lru_.front();
+    for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
         entry->fresh_ = false;
+        if (H5MOTE_ALL_FORMATS != 0 && (entry->dirty() || entry->pins_ != 0)) {
+            quiet = lru_.next(*entry);
+        }
     }
+    set_first_quiet(quiet);
 }
 
 Status MetadataCache::add(Usage usage, Address address, std::size_t size, ChecksumPlace checksum,
@@ -324,13 +374,20 @@ Status MetadataCache::make_room(std::size_t size) noexcept {
     if (size > budget_ || need > budget_ || size > 0xffffffffU) {
         return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 0, need);
     }
-    if (evict_clean(need)) {
+    if (H5MOTE_ALL_FORMATS != 0 && used_ + need <= budget_) {
         return Status::ok;
     }
-    H5MOTE_TRY(evict_fresh(need));
-    if (used_ + need > budget_) {
+    // Changed blocks stay, and looking for others passes them. A large cache makes so much room at once that this
+    // search is rare.
+    const bool large = H5MOTE_ALL_FORMATS != 0 && budget_ >= kLargeCache && need <= budget_ / 2;
+    const std::size_t wanted = large ? need + budget_ / 16 : need;
+    if (evict_clean(wanted)) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(evict_fresh(wanted));
+    if (used_ + wanted > budget_) {
         H5MOTE_TRY(hook_.write_changes());
-        if (!evict_clean(need)) {
+        if (!evict_clean(wanted) && !(large && used_ + need <= budget_)) {
             return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 1, used_ + need);
         }
     }
@@ -338,7 +395,7 @@ Status MetadataCache::make_room(std::size_t size) noexcept {
 }
 
 bool MetadataCache::fits(Address size) noexcept {
-    if (size > budget_ / 2 || cost(static_cast<std::size_t>(size)) > budget_ / 2) {
+    if (is_large(size)) {
         return false;
     }
     // Subtract what evict_clean() would drop, the least recently used block first, until the new block fits.
@@ -423,9 +480,18 @@ void MetadataCache::unlink(CacheEntry& entry) noexcept {
 
 void MetadataCache::remove(CacheEntry& entry) noexcept {
     unlink(entry);
+    disturb(entry);
     lru_.remove(entry);
     used_ -= cost(entry.size_);
     context_.release(MemoryKind::metadata, &entry, footprint(entry.size_));
+}
+
+void MetadataCache::drop(CacheEntry& entry) noexcept {
+    if (entry.pins_ == 0) {
+        remove(entry);
+    } else {
+        entry.dirty_from_ = entry.size_;
+    }
 }
 
 void MetadataCache::reclaim() noexcept {

@@ -18,6 +18,8 @@
 // that this write is atomic.
 #pragma once
 
+#include "large_blocks.hpp"
+
 #include <h5mote/address.hpp>
 #include <h5mote/context.hpp>
 #include <h5mote/driver.hpp>
@@ -35,12 +37,14 @@ inline Status told(Context& context, const Driver& driver, SourcePlace place, St
 /// The order in which dirty blocks are written: a block that points to another one comes after it. A block is live when
 /// something on the storage may point to it, that is, when it is not fresh.
 enum class Phase : std::uint8_t {
-    fresh,        ///< new blocks, to which nothing on the storage points yet
-    prepared,     ///< live blocks of chunk indexes that were changed only for chunks allocated ahead
-    index,        ///< live blocks of chunk indexes; reference counts and creation orders, which grow before their use
-    element,      ///< live blocks of chunk indexes with elements that have to be counted in the index's header first
-    object,       ///< live object headers: dimensions, links, attributes; write_after() makes the phases that follow
-    none = 0xff,  ///< no phase: greater than all others
+    fresh,         ///< new blocks, to which nothing on the storage points yet
+    ends,          ///< the ends of ranges in the driver information, which cover what later phases refer to
+    prepared,      ///< live blocks of chunk indexes that were changed only for chunks allocated ahead
+    index,         ///< live blocks of chunk indexes; reference counts and creation orders, which grow before their use
+    element,       ///< live blocks of chunk indexes with elements that have to be counted in the index's header first
+    object,        ///< live object headers: dimensions, links, attributes; write_after() makes the phases that follow
+    links = 0xfe,  ///< links between the nodes of version 1 B-trees, which no reader follows
+    none = 0xff,   ///< no phase: greater than all others
 };
 
 /// Where a metadata block has its lookup3 checksum: nowhere, as in all structures of version 1; in its last four bytes,
@@ -166,8 +170,6 @@ public:
 
 using VerifiedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, VerifiedBlocks, NoVerifiedBlocks>;
 
-class MetadataCache;
-
 /// How flush() writes a changed block, if not by itself.
 class JoinedWrites {
 public:
@@ -189,7 +191,33 @@ public:
 
 using JoinedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, JoinedWrites, NoJoinedWrites>;
 
-class MetadataCache final : public Reclaimer, private VerifiedOrNone, private JoinedOrNone {
+/// Where the quiet blocks begin: the least recently used ones, of which none is changed, fresh or pinned. A search for
+/// changed blocks ends there. A large cache is nearly all quiet, and is searched several times for each change whose
+/// order matters.
+class QuietBlocks {
+public:
+    /// nullptr: no block is known to be quiet.
+    CacheEntry* first_quiet() const noexcept { return first_; }
+    void set_first_quiet(CacheEntry* first) noexcept { first_ = first; }
+
+private:
+    CacheEntry* first_ = nullptr;
+};
+
+/// Takes its place in builds whose caches are small.
+class NoQuietBlocks {
+public:
+    static constexpr CacheEntry* first_quiet() noexcept { return nullptr; }
+    static void set_first_quiet(CacheEntry* /*first*/) noexcept {}
+};
+
+using QuietOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, QuietBlocks, NoQuietBlocks>;
+
+class MetadataCache final : public Reclaimer,
+                            public LargeOrNone,
+                            private VerifiedOrNone,
+                            private JoinedOrNone,
+                            private QuietOrNone {
 public:
     MetadataCache(Context& context, Driver& driver, CommitHook& hook) noexcept
         : context_(context), driver_(driver), hook_(hook) {}
@@ -228,8 +256,9 @@ public:
     /// far is on the storage. False if phases cannot express that, as when `earlier` waits for `later` already: then
     /// the changes so far have to be written before `later` is changed.
     bool write_after(CacheEntry& later, CacheEntry& earlier) noexcept;
-    /// Drops every block that begins in [address, address + size), without writing it: its space was released. None of
-    /// them may be pinned.
+    /// Drops every block that begins in [address, address + size), without writing it: its space was released. A block
+    /// that is pinned stays in memory without its changes. Only in damaged files, where two structures have the same
+    /// bytes, is there such a block.
     void discard(Address address, Address size = 1) noexcept;
 
     /// Writes the dirty blocks of one phase in the order of their addresses.
@@ -237,7 +266,7 @@ public:
     /// From now on flush() brings blocks that belong together to the storage at once: see write_run().
     void join_writes() noexcept { set_write(&write_run); }
     /// Whether there is a dirty block of that phase.
-    bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
+    bool has_dirty(Phase phase) noexcept { return next_phase(phase) == phase; }
     /// The first phase, `from` or a later one, that has a dirty block; Phase::none if there is no such block.
     Phase next_phase(Phase from) noexcept;
     /// The latest phase for which one of the changed live blocks in [address, address + size) waits, but at least
@@ -249,6 +278,11 @@ public:
 
     /// The block at `address`, not pinned; it becomes the most recently used one. nullptr when it is not in memory.
     CacheEntry* touch(Address address) noexcept;
+    /// Whether a block of `size` bytes takes more than half of the budget, so that it is never read or changed in the
+    /// cache where it need not be.
+    bool is_large(Address size) const noexcept {
+        return size > budget_ / 2 || cost(static_cast<std::size_t>(size)) > budget_ / 2;
+    }
     /// Whether a block of `size` bytes takes at most half of the budget and has room beside the blocks that are pinned
     /// or changed.
     bool fits(Address size) noexcept;
@@ -258,6 +292,11 @@ public:
     /// Only the last few such blocks are remembered.
     using VerifiedOrNone::is_verified;
     using VerifiedOrNone::set_verified;
+    /// Writes bytes that the cache does not have.
+    Status write_past(Usage usage, Address address, ConstBytes bytes) noexcept {
+        hook_.unsynced = true;
+        return told(context_, driver_, H5MOTE_HERE, driver_.write(usage, address, bytes), address);
+    }
     Context& context() noexcept { return context_; }
     Driver& driver() noexcept { return driver_; }
 
@@ -278,6 +317,18 @@ private:
     CacheEntry*& bucket(Address address) noexcept { return buckets_[hash(address) & (bucket_count_ - 1)]; }
     CacheEntry* lookup(Address address) noexcept;
     CacheEntry* next_dirty(Phase phase, Address from) noexcept;
+    // The first blocks that next_dirty() would find one after the other, at most kBatch; returns how many. Each batch
+    // takes a search through the cache, which is large where pointers are.
+    static constexpr std::size_t kBatch = sizeof(void*) > 4 ? 256 : 16;
+    std::size_t next_dirty(Phase phase, Address from, CacheEntry* (&found)[kBatch]) noexcept;
+    // Call before the block is moved to the front or removed, or may be changed.
+    void disturb([[maybe_unused]] CacheEntry& entry) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (first_quiet() == &entry) {
+                set_first_quiet(lru_.next(entry));
+            }
+        }
+    }
     Status add(Usage usage, Address address, std::size_t size, ChecksumPlace checksum, CacheEntry*& entry) noexcept;
     Status make_room(std::size_t size) noexcept;
     bool evict_clean(std::size_t need) noexcept;
@@ -286,6 +337,7 @@ private:
     static Status write_run(MetadataCache& cache, CacheEntry& first) noexcept;
     void unlink(CacheEntry& entry) noexcept;
     void remove(CacheEntry& entry) noexcept;
+    void drop(CacheEntry& entry) noexcept;
 
     Context& context_;
     Driver& driver_;

@@ -89,8 +89,8 @@ Status StreamedWindow::damaged(SourcePlace place) noexcept {
                                : context_->fail(Module::storage, place, Status::corrupt_file, 0, address_);
 }
 
-Status StreamedWindow::open(MetadataCache& cache, Usage usage, Address address, Address size,
-                            ChecksumPlace checksum) noexcept {
+Status StreamedWindow::open(MetadataCache& cache, Usage usage, Address address, Address size, ChecksumPlace checksum,
+                            bool in_pieces) noexcept {
     close();
     context_ = &cache.context();
     cache_ = &cache;
@@ -98,7 +98,7 @@ Status StreamedWindow::open(MetadataCache& cache, Usage usage, Address address, 
     address_ = address;
     size_ = size;
     checksum_ = checksum;
-    const Status status = hold();
+    const Status status = hold(in_pieces);
     if (status != Status::ok) {
         // Nothing can be read from a window whose block was not verified.
         close();
@@ -107,10 +107,13 @@ Status StreamedWindow::open(MetadataCache& cache, Usage usage, Address address, 
 }
 
 // Opens the block: pinned as a whole if the cache has room for it. Otherwise its checksum is verified piece by piece.
-Status StreamedWindow::hold() noexcept {
+Status StreamedWindow::hold(bool in_pieces) noexcept {
     const bool checksummed = has_checksum(checksum_);
     if (checksummed && (!within(checksum_offset(checksum_, size_), kChecksumSize, size_) || size_ > 0xffffffffU)) {
         return damaged(H5MOTE_HERE);
+    }
+    if (cache_->is_unsealed(address_)) {
+        return Status::ok;
     }
     block_.reset(cache_->touch(address_));
     if (block_) {
@@ -124,7 +127,10 @@ Status StreamedWindow::hold() noexcept {
             return damaged(H5MOTE_HERE);
         }
     }
-    if (size_ != 0 && cache_->fits(size_)) {
+    // Such blocks would drive out what is needed more often: in a heap of names, the nodes of its index.
+    constexpr Address kLeastInPieces = 16384;
+    const bool piece = in_pieces && !checksummed && size_ >= kLeastInPieces && size_ > cache_->budget() / 32;
+    if (size_ != 0 && !piece && cache_->fits(size_)) {
         return cache_->protect(usage_, address_, static_cast<std::size_t>(size_), block_, checksum_);
     }
     if (checksummed && !cache_->is_verified(address_, size_)) {

@@ -74,7 +74,11 @@ public:
     /// verified. It is fine to open the first few bytes of a block, which have none, and then, with another call, all
     /// of it. corrupt_file (also: the same address is in use as a block of another size), out_of_memory, io_error.
     /// Whatever the window held before is released, also on error; it is not valid() then.
-    Status open(MetadataCache& cache, Usage usage, Address address, Address size, ChecksumPlace checksum) noexcept;
+    ///
+    /// `in_pieces`: a block that would take a large part of the cache, and has no checksum, is read through a window,
+    /// because little of it is needed.
+    Status open(MetadataCache& cache, Usage usage, Address address, Address size, ChecksumPlace checksum,
+                bool in_pieces = false) noexcept;
     /// The same: true is ChecksumPlace::at_end, false ChecksumPlace::none.
     Status open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept {
         return open(cache, usage, address, size, static_cast<ChecksumPlace>(checksummed));
@@ -125,7 +129,7 @@ private:
     Status damaged(SourcePlace place) noexcept;
     Status reserve(std::size_t size) noexcept;
     Status load(Address offset, std::size_t count) noexcept;
-    Status hold() noexcept;
+    Status hold(bool in_pieces) noexcept;
 
     Context* context_ = nullptr;
     MetadataCache* cache_ = nullptr;  // nullptr after allocate()

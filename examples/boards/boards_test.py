@@ -53,6 +53,8 @@ class Board:
         self.options, self.name, self.image = options, name, image
         # The recorder for flash chips does not know what a chip holds: its rows are those since its start.
         self.counts_runs = options.recorder and name not in CARDS
+        # Only a file that the compiler made has the times as a scale, and on a flash chip each row has its time.
+        self.scaled = options.recorder and name in CARDS
         self.starts = 0
         self.drive = pathlib.Path(f"{name}.bin")
         if name in DRIVES:
@@ -143,7 +145,7 @@ def flight(options):
     rows, more = go_on(board, len(runs[0]))
     runs.append(rows)
     said.append(more)
-    flight_file.check(board.file(), runs, counts_runs=board.counts_runs)
+    flight_file.check(board.file(), runs, counts_runs=board.counts_runs, scaled=board.scaled)
     board.check()
     rows = sum(map(len, runs))
     if name == "microbit":  # is full, and stays as it is
@@ -254,7 +256,7 @@ def kill(options):
         i += killed
         if last is not None and board.counts_runs:
             last += len(before)
-        rows, found = flight_file.rows_in(board.file())
+        rows, found = flight_file.rows_in(board.file(), closed=False)
         now = numpy.concatenate([before, whole[:max(rows - len(before), 0)]])
         # What came after the last acknowledgement may be there, but must be right.
         bad = found.tobytes() != now.tobytes() or rows < (last or len(before))

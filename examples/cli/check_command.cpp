@@ -9,7 +9,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <memory>
+#include <tuple>
 
 namespace h5mote::cli {
 
@@ -89,7 +91,28 @@ constexpr const char* kMessages[] = {"null",
                                      "driver information",
                                      "attribute info",
                                      "reference count",
-                                     "file space info"};
+                                     "file space info",
+                                     "cache image"};
+constexpr unsigned kMessageCount = sizeof kMessages / sizeof *kMessages;
+
+const char* name_of(ChunkIndex index) {
+    switch (index) {
+        case ChunkIndex::single:
+            return "single chunk";
+        case ChunkIndex::implicit:
+            return "implicit";
+        case ChunkIndex::fixed_array:
+            return "fixed array";
+        case ChunkIndex::extensible_array:
+            return "extensible array";
+        case ChunkIndex::btree2:
+            return "version 2 B-tree";
+        case ChunkIndex::btree1:
+            return "version 1 B-tree";
+        default:
+            return "none";
+    }
+}
 
 // Finds a path to an object whose header cannot be read, so that ObjectPaths does not know it: searches for a hard link
 // with the object's address. Depth and number of links are limited, because the file is damaged.
@@ -153,6 +176,26 @@ public:
         }
     }
 
+    void structure(const Structure& structure) noexcept override {
+        ++census_[std::make_tuple(structure.part, structure.message, structure.version, structure.index)];
+    }
+    /// One line for each kind and version of structure.
+    void print_census() {
+        for (const auto& [kind, count] : census_) {
+            const auto& [part, message, version, index] = kind;
+            output_.print("%s: ", file_.c_str());
+            if (part == CheckPart::chunk) {
+                output_.print("chunks, layout version %u, index %s", version, name_of(static_cast<ChunkIndex>(index)));
+            } else {
+                put_kind(part, message);
+                if (version != 0 || part == CheckPart::superblock) {
+                    output_.print(", version %u", version);
+                }
+            }
+            output_.print(": %llu\n", static_cast<unsigned long long>(count));
+        }
+    }
+
     void problem(const Problem& problem) noexcept override {
         if (problem.note && !verbose_) {
             return;
@@ -181,6 +224,13 @@ public:
     }
 
 private:
+    void put_kind(CheckPart part, unsigned message) {
+        if (part == CheckPart::message) {
+            output_.put(message < kMessageCount ? kMessages[message] : "unknown");
+            output_.put(" ");
+        }
+        output_.put(kParts[static_cast<unsigned>(part)]);
+    }
     void put_object(Address object) {
         if (paths_.put(output_, object) == Status::ok) {
             return;
@@ -194,7 +244,7 @@ private:
     }
     void put_part(const Problem& problem) {
         const bool message = problem.part == CheckPart::message && problem.kind == ProblemKind::malformed;
-        if (message && problem.number < sizeof kMessages / sizeof *kMessages) {
+        if (message && problem.number < kMessageCount) {
             output_.put(kMessages[problem.number]);
             output_.put(" ");
         }
@@ -207,6 +257,7 @@ private:
     ObjectPaths& paths_;
     bool verbose_;
     bool unused_;
+    std::map<std::tuple<CheckPart, unsigned, unsigned, unsigned>, std::uint64_t> census_;
 };
 
 struct CheckArguments {
@@ -215,6 +266,7 @@ struct CheckArguments {
     bool verbose = false;
     bool quick = false;
     bool unused = false;
+    bool census = false;
 };
 
 // Checks one file. Returns the exit code: 0 without problems, 1 with problems, 2 if the file could not be checked.
@@ -233,6 +285,9 @@ int check_one(Session& session, const CheckArguments& arguments, const std::stri
         options.memory = session.table_budget();
         options.data = !arguments.quick;
         status = check_file(session.file(), options, printer, &summary);
+        if (arguments.census) {
+            printer.print_census();
+        }
     }
     if (status == Status::ok) {
         output.print("%s: %llu objects, %llu problems, %llu of %llu bytes belong to nobody, %u walks%s", name.c_str(),
@@ -280,6 +335,8 @@ Command add_check(CLI::App& tool) {
                     "Notes of what is not wrong as well, and how many bytes are used, free, and lost to both");
     check->add_flag("-q,--quick", arguments->quick, "Leaves out what is in raw data: filters, variable-length data");
     check->add_flag("-u,--unused", arguments->unused, "Lists which bytes belong to nobody");
+    check->add_flag("-c,--census", arguments->census,
+                    "Counts the structures of the file: one line for each kind and version");
     check->add_option("file", arguments->files, "HDF5 files")->required();
     return {check, [arguments] { return run_check(*arguments); }};
 }

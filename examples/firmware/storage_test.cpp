@@ -6,6 +6,7 @@
 
 h5mote::Status log_to_flash(h5mote::Status (*log_samples)(h5mote::Driver&));
 h5mote::Status log_with_journal(h5mote::Status (*log_samples)(h5mote::Driver&));
+h5mote::Status log_to_family(h5mote::Status (*log_samples)(h5mote::Driver&));
 
 namespace {
 
@@ -53,7 +54,9 @@ int main() {
     std::remove("chip.bin");
     std::remove("flight.h5");
     std::remove("flight.h5-journal");
-    const bool good = twice("flash", log_to_flash) && twice("journal", log_with_journal);
+    std::remove("flight000.h5");
+    const bool good =
+        twice("flash", log_to_flash) && twice("journal", log_with_journal) && twice("family", log_to_family);
     // The file alone, without its journal, has all rows and can be continued.
     h5mote::PosixDriver file;
     return good && file.open("flight.h5", h5mote::PosixDriver::Mode::read_write) == h5mote::Status::ok &&

@@ -16,13 +16,17 @@ h5mote::Recorder<kFlight> recorder;
 
 Status Recorder::open(Storage& storage, const RecorderOptions& /*options*/) noexcept {
     storage_ = &storage;
-    const Status status = recorder.open(storage);
-    rows_ = recorder.rows<kImu>();
-    return status;
+    H5MOTE_TRY(recorder.open(storage));
+    // A power cut between the two dimensions of a flush leaves times without rows, or rows without times.
+    const h5mote::Address times = recorder.rows<kTime>();
+    const h5mote::Address rows = recorder.rows<kImu>();
+    rows_ = times < rows ? times : rows;
+    return times < rows ? recorder.set_extent<kImu>(times) : recorder.set_extent<kTime>(rows);
 }
 
 Status Recorder::add(const ImuRow& row) noexcept {
-    H5MOTE_TRY(recorder.append<kImu>(row));
+    H5MOTE_TRY(recorder.append<kTime>(row.t_us));
+    H5MOTE_TRY(recorder.append<kImu>(values_of(row)));
     ++rows_;
     return clock_.is_due(row.t_us) ? recorder.append<kHealth>(HealthClock::row(row.t_us, rows_)) : Status::ok;
 }

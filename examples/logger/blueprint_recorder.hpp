@@ -12,13 +12,14 @@ class Recorder {
 public:
     using Storage = h5mote::Driver;
     static constexpr bool kCanCompress = false;
+    static constexpr bool kCanScale = false;  // on request: this recorder's file is always the same
     static constexpr bool kKnowsFile = true;
 
     /// Makes the file, or continues the one in the storage, which is borrowed until close(). Errors: those of
     /// h5mote::Recorder.
     h5mote::Status open(Storage& storage, const RecorderOptions& options) noexcept;
     /// Appends a row to /flight/imu. With the first row of every second, also appends a row about the logger itself to
-    /// /flight/health.
+    /// /health.
     h5mote::Status add(const ImuRow& row) noexcept;
     /// Makes all added rows durable.
     h5mote::Status flush() noexcept;

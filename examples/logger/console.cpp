@@ -1,5 +1,7 @@
 #include "console.hpp"
 
+#include "division.hpp"
+
 #include <unistd.h>
 
 namespace logger {
@@ -23,8 +25,7 @@ Line& Line::operator<<(std::uint64_t number) noexcept {
     char* at = digits + sizeof digits - 1;
     *at = '\0';
     do {
-        *--at = static_cast<char>('0' + number % 10);
-        number /= 10;
+        *--at = static_cast<char>('0' + divide(number, 10));
     } while (number != 0);
     return *this << at;
 }

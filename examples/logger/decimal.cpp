@@ -165,11 +165,12 @@ std::uint32_t nearest_float(Natural& numerator, Natural& denominator, int expone
 }  // namespace
 
 bool parse_unsigned(const char* text, std::uint64_t& value) noexcept {
+    constexpr std::uint64_t kMost = ~std::uint64_t{0};
     std::uint64_t number = 0;
     const char* at = text;
     for (; is_digit(*at); ++at) {
         const auto digit = static_cast<std::uint64_t>(*at - '0');
-        if (number > (~std::uint64_t{0} - digit) / 10) {
+        if (number > kMost / 10 || (number == kMost / 10 && digit > kMost % 10)) {
             return false;
         }
         number = 10 * number + digit;

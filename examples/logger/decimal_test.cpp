@@ -1,5 +1,6 @@
-// Compares parse_float() with the C library's strtof(), which rounds correctly.
+// Compares parse_float() with the C library's strtof(), which rounds correctly; and division with that of the compiler.
 #include "decimal.hpp"
+#include "division.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@
 
 namespace {
 
+using logger::divide;
 using logger::parse_float;
 using logger::parse_unsigned;
 
@@ -159,6 +161,17 @@ TEST(Decimal, Unsigned) {
          {"", "-1", "+1", "1.0", " 1", "18446744073709551616", "18446744073709551625", "100000000000000000000", "x"}) {
         EXPECT_FALSE(parse_unsigned(text, value)) << text;
         EXPECT_EQ(value, 18446744073709551615U);
+    }
+}
+
+TEST(Decimal, Division) {
+    for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{10}, std::uint64_t{112614307},
+                                       std::uint64_t{0xffffffff}, std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
+        for (const std::uint32_t divisor : {1U, 7U, 10U, 1000000U, 0x7fffffffU, 0x80000000U}) {
+            std::uint64_t quotient = number;
+            EXPECT_EQ(divide(quotient, divisor), number % divisor);
+            EXPECT_EQ(quotient, number / divisor);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using h5mote::Status;
 
-h5mote::FlashRecorder<kFlight> recorder;
+h5mote::FlashRecorder<kFlightInRows> recorder;
 
 }  // namespace
 
@@ -18,9 +18,9 @@ Status Recorder::open(Storage& chip, const RecorderOptions& options) noexcept {
 }
 
 Status Recorder::add(const ImuRow& row) noexcept {
-    H5MOTE_TRY(recorder.append<kImu>(row));
+    H5MOTE_TRY(recorder.append<kImuInRows>(row));
     ++rows_;
-    return clock_.is_due(row.t_us) ? recorder.append<kHealth>(HealthClock::row(row.t_us, rows_)) : Status::ok;
+    return clock_.is_due(row.t_us) ? recorder.append<kHealthInRows>(HealthClock::row(row.t_us, rows_)) : Status::ok;
 }
 
 Status Recorder::flush() noexcept { return recorder.flush(); }

@@ -13,6 +13,7 @@ class Recorder {
 public:
     using Storage = h5mote::FlashDevice;
     static constexpr bool kCanCompress = false;
+    static constexpr bool kCanScale = false;  // on request: this recorder's file is always the same
     /// The log is never read back, so that nothing is known of what earlier runs recorded.
     static constexpr bool kKnowsFile = false;
 
@@ -20,7 +21,7 @@ public:
     /// which is borrowed until close(). Errors: those of h5mote::FlashRecorder.
     h5mote::Status open(Storage& chip, const RecorderOptions& options) noexcept;
     /// Appends a row to /flight/imu. With the first row of every second, also appends a row about the logger itself to
-    /// /flight/health.
+    /// /health.
     h5mote::Status add(const ImuRow& row) noexcept;
     /// Makes all added rows durable.
     h5mote::Status flush() noexcept;

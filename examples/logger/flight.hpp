@@ -1,9 +1,13 @@
 // The records of the logger: rows of the inertial sensors and, once a second, a row about the logger itself.
 #pragma once
 
+#include "division.hpp"
+
 #include <h5mote/compound.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace logger {
 
@@ -20,10 +24,25 @@ struct ImuRow {
 static_assert(sizeof(ImuRow) == 44);
 H5MOTE_COMPOUND(ImuRow, t_us, gyro, accel, mag)
 
+/// A row without its time: where the times are a dataset of their own, the scale of these rows.
+struct ImuValues {
+    float gyro[3];
+    float accel[3];
+    float mag[3];
+};
+static_assert(sizeof(ImuValues) == sizeof(ImuRow) - offsetof(ImuRow, gyro));
+H5MOTE_COMPOUND(ImuValues, gyro, accel, mag)
+
+inline ImuValues values_of(const ImuRow& row) noexcept {
+    ImuValues values;
+    std::memcpy(&values, reinterpret_cast<const std::byte*>(&row) + offsetof(ImuRow, gyro), sizeof values);
+    return values;
+}
+
 struct HealthRow {
     std::uint64_t t_us;
-    /// Bytes still free in the chunk of /flight/imu that is in memory, with `rows` rows. Not the bytes left in the
-    /// arena: these depend on the size of a pointer, whereas the same flight has to give the same file on every
+    /// Bytes still free in the chunk of /flight/imu that is in memory, with `rows` rows of 44 bytes. Not the bytes left
+    /// in the arena: these depend on the size of a pointer, whereas the same flight has to give the same file on every
     /// machine.
     std::uint32_t free_memory;
     /// Number of rows of /flight/imu, including the one with this time. The recorder for flash chips, which does not
@@ -44,11 +63,12 @@ class HealthClock {
 public:
     /// Whether the row of that time is the first one of a second, or of this run.
     bool is_due(std::uint64_t t_us) noexcept {
-        constexpr std::uint64_t kSecond = 1000000;
+        constexpr std::uint32_t kSecond = 1000000;
         if (t_us < next_us_) {
             return false;
         }
-        next_us_ = t_us - t_us % kSecond + kSecond;
+        std::uint64_t seconds = t_us;
+        next_us_ = t_us - divide(seconds, kSecond) + kSecond;
         return true;
     }
     /// `rows`: rows of /flight/imu so far, as HealthRow::rows has them.

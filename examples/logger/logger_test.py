@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""logger_test.py [--host] [--compress] [--no-trail] [--blueprint] COMMAND...: runs the logger (COMMAND, perhaps on an emulated
-board) and compares its files with the CSV, every value bit for bit.
+"""logger_test.py [OPTION...] COMMAND...: runs the logger (COMMAND, perhaps on an emulated board) and compares its files
+with the CSV, every value bit for bit.
 
 --host: the logger is a process of this machine, which can be killed. --compress: the logger can compress. --no-trail:
-the logger was built without the error trail. --blueprint: the logger records into a file that the compiler made. The whole recording is used if H5MOTE_FLIGHT names it, or if it is at
-../shared/data/flight_sensors.csv beside the project."""
+the logger was built without the error trail. --blueprint: the logger records into a file that the compiler made.
+--in-rows: the logger has no room for scales, and each row has its time. The whole recording is used if H5MOTE_FLIGHT
+names it, or if it is at ../shared/data/flight_sensors.csv beside the project."""
 
 import os
 import pathlib
@@ -26,7 +27,7 @@ import flight_file
 
 FLIGHT = HERE / "flight.csv"
 RECORDING = pathlib.Path(os.environ.get("H5MOTE_FLIGHT") or HERE.parents[2] / "shared/data/flight_sensors.csv")
-HOST = COMPRESS = BLUEPRINT = False
+HOST = COMPRESS = BLUEPRINT = IN_ROWS = False
 TRAIL = True
 COMMAND = []
 
@@ -59,9 +60,12 @@ class Logger(unittest.TestCase):
         found["text"] = done.stdout
         return found
 
+    def check(self, path, runs, compressed=False, scaled=None):
+        flight_file.check(path, runs, compressed, scaled=not IN_ROWS if scaled is None else scaled)
+
     def test_thousand_rows(self):
         said = self.log("--rows", 1000)
-        flight_file.check("f.h5", [flight_file.read_csv(FLIGHT, 1000)])
+        self.check("f.h5", [flight_file.read_csv(FLIGHT, 1000)])
         self.assertEqual(said["status"], "status ok")
         self.assertEqual(said["rows"], "rows 1000, in the file 1000")
         self.assertEqual(said["file"], f"file {os.path.getsize('f.h5')} bytes")
@@ -72,7 +76,7 @@ class Logger(unittest.TestCase):
 
     def test_flight(self):
         self.log()
-        flight_file.check("f.h5", [flight_file.read_csv(FLIGHT)])
+        self.check("f.h5", [flight_file.read_csv(FLIGHT)])
 
     def test_whole_recording(self):
         if not RECORDING.exists():
@@ -81,33 +85,77 @@ class Logger(unittest.TestCase):
         self.log(csv="all.csv")
         runs = [flight_file.read_csv(RECORDING)]
         self.assertGreaterEqual(len(runs[0]), 17070)
-        flight_file.check("f.h5", runs)
+        self.check("f.h5", runs)
         if COMPRESS:
             self.log("--compress", csv="all.csv", out="c.h5")
-            flight_file.check("c.h5", runs, compressed=True)
+            self.check("c.h5", runs, compressed=True)
 
     def test_compressed(self):
         if not COMPRESS:
             self.log("--compress", code=2)
             self.skipTest("this machine has no memory for it")
         self.log("--compress", "--flush-rows", 100)
-        flight_file.check("f.h5", [flight_file.read_csv(FLIGHT)], compressed=True)
+        self.check("f.h5", [flight_file.read_csv(FLIGHT)], compressed=True)
         self.assertLess(os.path.getsize("f.h5"), 0.75 * 44 * 6000)
+
+    def test_scale(self):
+        """--scale: the times are a dataset of their own, the scale of the rows."""
+        if not COMPRESS:
+            self.log("--scale", code=2)
+            self.skipTest("this machine has no memory for it, or its file is always so")
+        for compressed in (False, True):
+            options = ["--scale", *(["--compress"] if compressed else [])]
+            out = f"s{compressed}.h5"
+            runs = []
+            for rows in (1, 500, 63, 1000):
+                self.log("--rows", rows, "--flush-rows", 50, *options, out=out)
+                runs.append(flight_file.read_csv(FLIGHT, rows))
+                self.check(out, runs, compressed, scaled=True)
+        # What was begun in the one way does not go on in the other.
+        before = contents("sFalse.h5")
+        self.assertEqual(self.log(out="sFalse.h5", code=1)["status"], "status type_mismatch")
+        self.assertEqual(contents("sFalse.h5"), before)
+        self.log("--rows", 10)
+        before = contents("f.h5")
+        self.assertEqual(self.log("--scale", code=1)["status"], "status type_mismatch")
+        self.assertEqual(contents("f.h5"), before)
+        with h5py.File("sTrue.h5", "r+") as file:
+            del file["flight/t_us"]
+        before = contents("sTrue.h5")
+        self.assertEqual(self.log("--scale", out="sTrue.h5", code=1)["status"], "status type_mismatch")
+        self.assertEqual(contents("sTrue.h5"), before)
+
+    def test_rows_without_times_are_taken_back(self):
+        """A power cut within a flush may leave more times than rows, or more rows than times."""
+        if not COMPRESS and IN_ROWS:
+            self.skipTest("each row has its time")
+        options = [] if BLUEPRINT else ["--scale"]
+        runs = [flight_file.read_csv(FLIGHT, 130), flight_file.read_csv(FLIGHT, 100)]
+        for longer in ("t_us", "imu"):
+            for more in (1, 40, 80):
+                self.log("--rows", 130, *options, out="cut.h5")
+                with h5py.File("cut.h5", "r+") as file:
+                    dataset = file["flight"][longer]
+                    dataset.resize((130 + more,))
+                    dataset[130:] = dataset[:more]
+                self.assertEqual(self.log("--rows", 100, *options, out="cut.h5")["rows"], "rows 100, in the file 230")
+                self.check("cut.h5", runs, scaled=True)
+                os.remove("cut.h5")
 
     def test_goes_on(self):
         runs = []
         for rows in (1, 500, 63, 1000):
             self.log("--rows", rows)
             runs.append(flight_file.read_csv(FLIGHT, rows))
-            flight_file.check("f.h5", runs)
+            self.check("f.h5", runs)
         self.assertEqual(self.log("--rows", 0)["rows"], "rows 0, in the file 1564")
-        flight_file.check("f.h5", runs)
+        self.check("f.h5", runs)
         if COMPRESS:
             runs.clear()
             for rows in (70, 130):
                 self.log("--rows", rows, "--compress", out="c.h5")
                 runs.append(flight_file.read_csv(FLIGHT, rows))
-            flight_file.check("c.h5", runs, compressed=True)
+            self.check("c.h5", runs, compressed=True)
 
     def test_acks(self):
         said = self.log("--rows", 250, "--flush-rows", 100, "--acks")
@@ -121,7 +169,7 @@ class Logger(unittest.TestCase):
         chance = random.Random(1)
         expected = flight_file.read_csv(FLIGHT)
         for _ in range(10):
-            for options in ([], ["--compress"]) if COMPRESS else ([],):
+            for options in ([], ["--compress"], ["--scale"]) if COMPRESS else ([],):
                 if os.path.exists("f.h5"):
                     os.remove("f.h5")
                 process = subprocess.Popen([*COMMAND, "--csv", "flight.csv", "--out", "f.h5", "--acks", "--flush-rows",
@@ -130,7 +178,7 @@ class Logger(unittest.TestCase):
                     process.stdout.readline()
                 process.send_signal(signal.SIGKILL)
                 acks = re.findall(r"^flushed (\d+)$", process.communicate()[0], re.MULTILINE)
-                rows, found = flight_file.rows_in("f.h5")
+                rows, found = flight_file.rows_in("f.h5", closed=False)
                 self.assertGreaterEqual(rows, int(acks[-1]) if acks else 0)
                 self.assertEqual(found.tobytes(), expected[:rows].tobytes())
                 self.log("--rows", 100, *options)
@@ -148,7 +196,7 @@ class Logger(unittest.TestCase):
         rows = flight_file.numpy.zeros(2, flight_file.IMU)
         rows[0] = (10, (9, 8, 7), (6, 5, 4), (3, 2, 1))
         rows[1] = (18446744073709551615, (123456789, 1e-45, 3.4028235e38), (1e-46, -0.0, 0), (.5, -250, 1e-3))
-        flight_file.check("f.h5", [rows])
+        self.check("f.h5", [rows])
 
     def test_bad_rows(self):
         header, *lines = FLIGHT.read_text().splitlines()
@@ -162,7 +210,7 @@ class Logger(unittest.TestCase):
             self.assertIn("bad.csv:72: not a row", said["text"])
             self.assertEqual(said["status"], "status invalid_argument")
             # The rows before the malformed one stay in the file.
-            flight_file.check("f.h5", [flight_file.read_csv(FLIGHT, 70)])
+            self.check("f.h5", [flight_file.read_csv(FLIGHT, 70)])
 
     def test_bad_files(self):
         self.assertEqual(self.log(csv="none.csv", code=1)["status"], "status io_error")
@@ -213,11 +261,12 @@ class Logger(unittest.TestCase):
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    while arguments and arguments[0] in ("--host", "--compress", "--no-trail", "--blueprint"):
+    while arguments and arguments[0] in ("--host", "--compress", "--no-trail", "--blueprint", "--in-rows"):
         HOST |= arguments[0] == "--host"
         COMPRESS |= arguments[0] == "--compress"
         TRAIL &= arguments[0] != "--no-trail"
         BLUEPRINT |= arguments[0] == "--blueprint"
+        IN_ROWS |= arguments[0] == "--in-rows"
         del arguments[0]
     names = [name for name in arguments if name.startswith("Logger.")]
     COMMAND = [name for name in arguments if not name.startswith("Logger.")]

@@ -38,7 +38,8 @@ constexpr int kUsage = 2;
 
 LOGGER_APART int usage() noexcept {
     Line{Line::To::errors} << "usage: logger --csv FILE " << logger::kStorageUsage << " [--rows N] [--flush-rows N]"
-                           << (logger::Recorder::kCanCompress ? " [--compress]" : "") << " [--acks]";
+                           << (logger::Recorder::kCanCompress ? " [--compress]" : "")
+                           << (logger::Recorder::kCanScale ? " [--scale]" : "") << " [--acks]";
     return kUsage;
 }
 
@@ -47,6 +48,8 @@ bool parse(int argc, char** argv) noexcept {
         const char* const name = argv[i];
         if (std::strcmp(name, "--compress") == 0) {
             options.recorder.compress = true;
+        } else if (logger::Recorder::kCanScale && std::strcmp(name, "--scale") == 0) {
+            options.recorder.scale = true;
         } else if (std::strcmp(name, "--acks") == 0) {
             options.acks = true;
         } else if (std::strcmp(name, "--format") == 0) {

@@ -10,7 +10,8 @@ namespace {
 
 using h5mote::Status;
 
-static_assert(H5MOTE_LOGGER_MEMORY >= h5mote::required_memory(recorder_limits(Recorder::kCanCompress)));
+static_assert(H5MOTE_LOGGER_MEMORY >=
+              h5mote::required_memory(recorder_limits(Recorder::kCanCompress, Recorder::kCanScale)));
 
 // All the memory that the library gets.
 alignas(8) std::byte memory_bytes[H5MOTE_LOGGER_MEMORY];
@@ -18,7 +19,12 @@ h5mote::Arena arena{memory_bytes};
 h5mote::NullPort port;
 #if H5MOTE_LOGGER_COMPRESS
 constexpr const h5mote::Filter* kFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter};
-h5mote::Library library{arena, port, kFilters};
+constexpr h5mote::Formats kFormats = [] {
+    h5mote::Formats list = h5mote::formats::standard;
+    list.variable_length_changes = &h5mote::formats::variable_length_changes;  // what scales are kept in
+    return list;
+}();
+h5mote::Library library{arena, port, kFilters, kFormats};
 #else
 h5mote::Library library{arena, port};
 #endif
@@ -63,36 +69,46 @@ Status attribute(h5mote::Object& object, const char* name, const T& value) noexc
 
 // Each step of opening is a function that is not inlined, so that the stack that one step needs is free again before
 // the next begins.
-[[gnu::noinline]] Status Recorder::open_file(bool compress) noexcept {
+[[gnu::noinline]] Status Recorder::open_file(const RecorderOptions& options) noexcept {
     h5mote::FileCreate create;
     // Addresses of 4 bytes suffice, because no flight fills 4 GiB. They make metadata, and the memory for it, smaller.
-    create.sizeof_addr = 4;
-    auto file = h5mote::File::open_or_create(library, *storage_, recorder_limits(compress).access, create);
+    // But the lists of a scale then have references of 4 bytes, which libhdf5 1.10 does not know.
+    create.sizeof_addr = is_scaled_ ? 8 : 4;
+    auto file = h5mote::File::open_or_create(library, *storage_,
+                                             recorder_limits(options.compress, options.scale).access, create);
     file_ = std::move(*file);
     return file.status();
 }
 
-[[gnu::noinline]] Status Recorder::open_imu(h5mote::Group& flight, bool compress) noexcept {
-    auto imu = flight.open_or_create_dataset<ImuRow>("imu", compress ? kImuCompressed : kImu);
+[[gnu::noinline]] Status Recorder::open_imu(h5mote::Group& flight, const RecorderOptions& options) noexcept {
+    const h5mote::DatasetCreate& layout = options.compress ? kImuCompressed : kImu;
+    if (kCanScale && options.scale) {
+        return scaled_imu_.open(flight, layout);
+    }
+    auto imu = flight.open_or_create_dataset<ImuRow>("imu", layout);
     imu_ = std::move(*imu);
     return imu.status();
 }
 
-[[gnu::noinline]] Status Recorder::open_health(h5mote::Group& flight) noexcept {
-    auto health = flight.open_or_create_dataset<HealthRow>("health", kHealth);
+[[gnu::noinline]] Status Recorder::open_health() noexcept {
+    auto health = file_.root().open_or_create_dataset<HealthRow>("health", kHealth);
     health_ = std::move(*health);
     return health.status();
+}
+
+Status Recorder::describe_imu(h5mote::Object& imu) noexcept {
+    H5MOTE_TRY(attribute(imu, "rate_hz", 250.0F));
+    H5MOTE_TRY(is_scaled_ ? Status::ok : attribute(imu, "t_us_units", "us"));
+    H5MOTE_TRY(attribute(imu, "gyro_units", "rad/s"));
+    H5MOTE_TRY(attribute(imu, "accel_units", "m/s^2"));
+    return attribute(imu, "mag_units", "gauss");
 }
 
 [[gnu::noinline]] Status Recorder::describe(h5mote::Group& flight) noexcept {
     H5MOTE_TRY(attribute(flight, "device", "PX4 autopilot"));
     H5MOTE_TRY(attribute(flight, "firmware", "h5mote logger"));
     H5MOTE_TRY(attribute(flight, "firmware_version", H5MOTE_LOGGER_VERSION));
-    H5MOTE_TRY(attribute(imu_, "rate_hz", 250.0F));
-    H5MOTE_TRY(attribute(imu_, "t_us_units", "us"));
-    H5MOTE_TRY(attribute(imu_, "gyro_units", "rad/s"));
-    H5MOTE_TRY(attribute(imu_, "accel_units", "m/s^2"));
-    H5MOTE_TRY(attribute(imu_, "mag_units", "gauss"));
+    H5MOTE_TRY(describe_imu(is_scaled_ ? scaled_imu_.values(imu_) : imu_));
     H5MOTE_TRY(attribute(health_, "rate_hz", 1.0F));
     H5MOTE_TRY(attribute(health_, "t_us_units", "us"));
     return attribute(health_, "free_memory_units", "bytes");
@@ -100,18 +116,19 @@ Status attribute(h5mote::Object& object, const char* name, const T& value) noexc
 
 Status Recorder::open(Storage& storage, const RecorderOptions& options) noexcept {
     storage_ = &storage;
-    H5MOTE_TRY(open_file(options.compress));
+    is_scaled_ = kCanScale && options.scale;
+    H5MOTE_TRY(open_file(options));
     auto flight = file_.root().open_or_create_group("flight");
     H5MOTE_TRY(flight.status());
-    H5MOTE_TRY(open_imu(*flight, options.compress));
-    H5MOTE_TRY(open_health(*flight));
+    H5MOTE_TRY(open_imu(*flight, options));
+    H5MOTE_TRY(open_health());
     H5MOTE_TRY(describe(*flight));
-    rows_ = imu_.size();
+    rows_ = is_scaled_ ? scaled_imu_.size() : imu_.size();
     return flush();
 }
 
 Status Recorder::add(const ImuRow& row) noexcept {
-    H5MOTE_TRY(imu_.append(row));
+    H5MOTE_TRY(is_scaled_ ? scaled_imu_.append(row) : imu_.append(row));
     ++rows_;
     return clock_.is_due(row.t_us) ? health_.append(HealthClock::row(row.t_us, rows_)) : Status::ok;
 }
@@ -126,7 +143,7 @@ void Recorder::print_errors() const noexcept {
 
 Status Recorder::close() noexcept {
     // Close everything even if an earlier step failed, and return the first error.
-    Status result = imu_.close();
+    Status result = is_scaled_ ? scaled_imu_.close() : imu_.close();
     for (const Status status : {health_.close(), file_.close(), storage_->end_of_file(file_size_)}) {
         result = result == Status::ok ? status : result;
     }

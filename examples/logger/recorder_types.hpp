@@ -9,6 +9,7 @@ namespace logger {
 /// What the command line asks of the recorder.
 struct RecorderOptions {
     bool compress = false;
+    bool scale = false;   ///< the times are a dataset of their own; a logger that knows its file has it so anyway
     bool format = false;  ///< matters only to a recorder that works on the chip itself; else storage.hpp does it
 };
 

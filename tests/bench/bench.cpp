@@ -4,15 +4,16 @@
 //   bench --append1 SUBJECT      appends 1000 rows one by one within append_rows(), for callgrind
 //
 // Repetitions of all benchmarks are interleaved at random and medians compared, so that a busy machine slows both.
+// Works that change large files (change_workloads.hpp) are run three times each.
 // Before anything is timed, every file that a benchmark writes is read by the other library and compared; the files
 // with many datasets by libhdf5 only.
 #include "read_workloads.hpp"
+#include "work.hpp"
 #include "workloads.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -24,10 +25,12 @@
 
 namespace {
 
+using bench::expect;
 using bench::Sample;
+using bench::seconds_of;
 using bench::Storage;
 using bench::Subject;
-using Clock = std::chrono::steady_clock;
+using bench::Work;
 
 constexpr unsigned kDatasets = 1000;
 constexpr std::size_t kAppendRows = 16384;
@@ -42,12 +45,6 @@ std::string path_of(const Subject& subject, const std::string& what) {
     return "bench_" + what + "_" + subject.name() + ".h5";
 }
 
-void expect(bool condition, const std::string& what) {
-    if (!condition) {
-        throw std::runtime_error("wrong values: " + what);
-    }
-}
-
 bool equal_rows(const Sample* got, std::size_t count, std::size_t stride) {
     for (std::size_t i = 0; i < count; ++i) {
         if (std::memcmp(got + i, &rows[i * stride], sizeof(Sample)) != 0) {
@@ -55,12 +52,6 @@ bool equal_rows(const Sample* got, std::size_t count, std::size_t stride) {
         }
     }
     return true;
-}
-
-double seconds_of(const std::function<void()>& work) {
-    const auto begin = Clock::now();
-    work();
-    return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 // The seconds from the first row until the file is closed; creating the file is not counted.
@@ -81,14 +72,6 @@ double read(Subject& subject, const std::string& path, Storage storage, std::siz
     expect(equal_rows(to.data(), to.size(), stride), path);
     return seconds;
 }
-
-/// One kind of work. `run` does it once with the library of this number (0: h5mote, 1: libhdf5), and returns the
-/// seconds of the part that counts.
-struct Work {
-    std::string name;
-    std::string budget;
-    std::function<double(std::size_t)> run;
-};
 
 void add_work(std::vector<Work>& works, const std::string& name, const std::string& budget,
               std::function<double(Subject&)> run) {
@@ -204,6 +187,7 @@ std::vector<Work> make_works() {
         return seconds_of([&] { subject.create_datasets(path, kDatasets); });
     });
     add_readings(works);
+    bench::add_changes(works);
     return works;
 }
 
@@ -272,19 +256,23 @@ int run_benchmarks(int argc, char** argv) {
     const std::vector<Work> works = make_works();
     for (const Work& work : works) {
         for (std::size_t library = 0; library < subjects.size(); ++library) {
-            benchmark::RegisterBenchmark((std::string(subjects[library]->name()) + "/" + work.name).c_str(),
-                                         [&work, library](benchmark::State& state) {
-                                             for (auto _ : state) {
-                                                 try {
-                                                     state.SetIterationTime(work.run(library));
-                                                 } catch (const std::exception& error) {
-                                                     state.SkipWithError(error.what());
-                                                     break;
+            benchmark::internal::Benchmark* const benchmark =
+                benchmark::RegisterBenchmark((std::string(subjects[library]->name()) + "/" + work.name).c_str(),
+                                             [&work, library](benchmark::State& state) {
+                                                 for (auto _ : state) {
+                                                     try {
+                                                         state.SetIterationTime(work.run(library));
+                                                     } catch (const std::exception& error) {
+                                                         state.SkipWithError(error.what());
+                                                         break;
+                                                     }
                                                  }
-                                             }
-                                         })
-                ->UseManualTime()
-                ->Unit(benchmark::kMicrosecond);
+                                             })
+                    ->UseManualTime()
+                    ->Unit(benchmark::kMicrosecond);
+            if (work.large) {
+                benchmark->Iterations(1)->Repetitions(3);
+            }
         }
     }
     benchmark::Initialize(&argc, argv);
@@ -328,6 +316,7 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
         std::cerr << "bench: " << error.what() << "\n";
     }
+    bench::finish_changes();
     readings.clear();
     subjects.clear();  // before libhdf5 cleans up at exit, since subjects close identifiers of libhdf5
     return code;

@@ -1,7 +1,6 @@
 // The workloads of workloads.hpp with h5mote.
+#include "unsynced_driver.hpp"
 #include "workloads.hpp"
-
-#include "forwarding_driver.hpp"
 
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
@@ -19,12 +18,6 @@ using h5mote::Dataset;
 using h5mote::File;
 using h5mote::Selection;
 using h5mote::Status;
-
-class UnsyncedDriver final : public h5mote_test::ForwardingDriver {
-public:
-    using ForwardingDriver::ForwardingDriver;
-    Status sync() noexcept override { return Status::ok; }
-};
 
 class H5mote final : public Subject {
 public:

@@ -1,29 +1,16 @@
 // The reading workloads with libhdf5, through its C API as its documentation shows it; and the file that both libraries
 // read.
+#include "change_workloads.hpp"
+#include "libhdf5_check.hpp"
 #include "read_workloads.hpp"
 
 #include <hdf5.h>
 
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 
 namespace bench {
 namespace {
-
-template <typename T>
-T check(T result, const char* what) {
-    if (result < 0) {
-        throw std::runtime_error(std::string("libhdf5: ") + what);
-    }
-    return result;
-}
-
-std::string numbered(const char* stem, std::size_t i) {
-    char name[32];
-    std::snprintf(name, sizeof name, "%s%05zu", stem, i);
-    return name;
-}
 
 void make_matrix(hid_t file, const char* name, hid_t create) {
     const hsize_t dims[2] = {kRows, kColumns};

@@ -1,23 +1,15 @@
 // The workloads of workloads.hpp with libhdf5, through its C API as its documentation shows it, with the newest format
 // of version 1.10 and default caches.
+#include "libhdf5_check.hpp"
 #include "workloads.hpp"
 
 #include <hdf5.h>
 
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 
 namespace bench {
 namespace {
-
-template <typename T>
-T check(T result, const char* what) {
-    if (result < 0) {
-        throw std::runtime_error(std::string("libhdf5: ") + what);
-    }
-    return result;
-}
 
 hid_t make_type() {
     const hsize_t three = 3;

@@ -74,9 +74,10 @@ Id open_image(const Blob& image, Bounds bounds);
 /// Closes the file and every object in it, and returns its bytes. (H5Fget_file_image() is no alternative: it leaves a
 /// wrong checksum in version 3 superblocks.)
 Blob close_image(Id& file);
-/// The offsets of those chunks whose stored size equals that of the raw chunk, if the dataset has the filter `wanted`.
-/// Such chunks can be damaged by libhdf5 1.10: it keeps a chunk's filter mask when it replaces the chunk by one of the
-/// same stored size, so that compressed bytes are taken for raw ones, or the other way round (libhdf5_faults.cpp).
+/// The offsets of those chunks whose stored size equals that of the raw chunk, or that skipped deflate, if the dataset
+/// has the filter `wanted`. Such chunks can be damaged by libhdf5 1.10: it keeps a chunk's filter mask when it replaces
+/// the chunk by one of the same stored size, so that compressed bytes are taken for raw ones, or the other way round
+/// (libhdf5_faults.cpp).
 std::vector<Sizes> raw_sized_chunks(hid_t dataset, H5Z_filter_t wanted);
 /// Opens a file in memory for reading.
 Id read_image(const Blob& image);

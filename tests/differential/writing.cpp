@@ -11,6 +11,16 @@
 namespace differential {
 namespace {
 
+// Profile `logger` has no other parts of the format than those by default.
+const Formats& formats_of([[maybe_unused]] bool everything) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (everything) {
+            return formats::all;
+        }
+    }
+    return formats::standard;
+}
+
 constexpr const Filter* kFilters[] = {&shuffle_filter, &deflate_filter, &fletcher32_filter, &scaleoffset_filter};
 
 }  // namespace
@@ -27,6 +37,7 @@ Writing::Writing(std::uint64_t seed, const WritingOptions& options) : random_(se
         differ("storage: unknown");
     }
     tell("storage %s\n", name.c_str());
+    everything_ = H5MOTE_ALL_FORMATS != 0 && random_.one_in(2);
     start();
 }
 
@@ -41,10 +52,11 @@ void Writing::tell(const char* format, ...) const {
 }
 
 bool Writing::open(Random& random, bool create, const FileCreate& properties) {
-    session_.emplace(random, storage_->open());
-    session_->library.emplace(session_->allocator(), session_->port, writing_filters());
-    tell("session: %s, metadata cache %zu, chunk cache %zu\n", session_->arena ? "arena" : "malloc",
-         session_->access.metadata_cache, session_->access.chunk_cache);
+    session_.emplace(random, storage_->open(), everything_);
+    session_->library.emplace(session_->allocator(), session_->port, writing_filters(), formats_of(everything_));
+    tell("session: %s, metadata cache %zu, chunk cache %zu%s, versions from %d\n", session_->arena ? "arena" : "malloc",
+         session_->access.metadata_cache, session_->access.chunk_cache, everything_ ? ", all formats" : "",
+         static_cast<int>(session_->access.low));
     const auto attempt = [&] {
         auto opened = create ? File::create(library(), session_->driver, session_->access, properties)
                              : File::open(library(), session_->driver, session_->access);
@@ -58,7 +70,8 @@ bool Writing::open(Random& random, bool create, const FileCreate& properties) {
         status = attempt();
     }
     // Without H5MOTE_ALL_FORMATS the library follows at most four continuations of an object header at a time.
-    const bool limited = status == Status::unsupported || (H5MOTE_ALL_FORMATS == 0 && status == Status::over_budget);
+    const bool limited =
+        (status == Status::unsupported && !everything_) || (H5MOTE_ALL_FORMATS == 0 && status == Status::over_budget);
     if (status != Status::ok && !limited) {
         differ("open: " + say(library(), status));
     }
@@ -112,6 +125,9 @@ Blob Writing::end() {
     const Blob mine = storage_->contents();
     verify(mine, "the file of h5mote");
     verify(other, "the file of libhdf5");
+    if (everything_ && random_.one_in(2)) {
+        repack(random_.one_in(2) ? mine : other);
+    }
     return other;
 }
 
@@ -148,7 +164,7 @@ bool Writing::done(Status status, const std::string& what, std::initializer_list
     tell("  refused: %s\n", say(library(), status).c_str());
     ++counts_.refused;
     // A call may need more memory than a small cache has, or more space than a small chip.
-    if (status != Status::unsupported && status != Status::over_budget && status != Status::no_space &&
+    if ((status != Status::unsupported || everything_) && status != Status::over_budget && status != Status::no_space &&
         std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
         differ(what + ": " + say(library(), status));
     }
@@ -213,7 +229,12 @@ void Writing::create_group(Random& random) {
     const std::string path = model_.path_of(parent) + "/" + name;
     GroupCreate create;
     create.track_link_order = random.one_in(3);
-    tell("create_group %s%s\n", path.c_str(), create.track_link_order ? ", ordered" : "");
+    if (everything_ && random.one_in(3)) {
+        create.min_dense = static_cast<std::uint16_t>(random.below(4));
+        create.max_compact = static_cast<std::uint16_t>(create.min_dense + random.below(3));
+    }
+    tell("create_group %s%s, compact %d to %d\n", path.c_str(), create.track_link_order ? ", ordered" : "",
+         create.min_dense, create.max_compact);
     const bool exists = model_.objects[parent].links.count(name) != 0;
     auto made = session_->file.root().create_group(path, create);
     if (exists) {
@@ -229,6 +250,7 @@ void Writing::create_group(Random& random) {
     if (create.track_link_order) {
         DIFFERENTIAL_OK(H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED));
     }
+    DIFFERENTIAL_OK(H5Pset_link_phase_change(list, create.max_compact, create.min_dense));
     DIFFERENTIAL_ID(H5Gcreate2(file_, path.c_str(), H5P_DEFAULT, list, H5P_DEFAULT));
     link(parent, name, {false, "", model_.objects.size()});
     model_.objects.emplace_back();
@@ -239,7 +261,7 @@ void Writing::attribute(Random& random) {
     bool found = false;
     const std::size_t object = any_object(random, is_any, found);
     ObjectValue& value = model_.objects[object];
-    const std::string name = "at" + std::to_string(random.below(12));
+    const std::string name = "at" + std::to_string(random.below(14));
     const auto old = value.attributes.find(name);
     AttributeValue made;
     if (old != value.attributes.end() && random.one_in(2)) {
@@ -248,7 +270,12 @@ void Writing::attribute(Random& random) {
     } else {
         TypeChoice choice;
         choice.depth = 2;
+        choice.variable = everything_ && random.one_in(3);
         made.type = Type(random_type(random, choice));
+        if (contains_class(made.type.view(), TypeClass::variable_length)) {
+            // write_attribute() takes sequences as they are in memory, and so it does the rest of the value.
+            made.type = native_type(made.type);
+        }
         const std::uint64_t rank = random.below(3);
         made.extent.space_class =
             rank == 0 ? random.pick({DataspaceClass::scalar, DataspaceClass::scalar, DataspaceClass::null})
@@ -258,7 +285,8 @@ void Writing::attribute(Random& random) {
         }
         made.extent.max_dims = made.extent.dims;
     }
-    made.values = random_values(random, made.type.id(), made.extent.count());
+    const Values held(random, made.type, made.extent.count());
+    made.values = held.flat();
     tell("attribute %s@%s %s %s\n", model_.path_of(object).c_str(), name.c_str(), type_text(made.type.view()).c_str(),
          text_of(made.extent.dims).c_str());
     Group group;
@@ -266,10 +294,9 @@ void Writing::attribute(Random& random) {
     if (opened == nullptr) {
         return;
     }
-    const ConstBytes values{made.values.data(), made.values.size()};
     const bool any = random.one_in(2);
-    const Status status = any ? opened->replace_attribute(name, made.type.view(), made.extent.dataspace(), values)
-                              : opened->write_attribute(name, made.type.view(), made.extent.dataspace(), values);
+    const Status status = any ? opened->replace_attribute(name, made.type.view(), made.extent.dataspace(), held.bytes())
+                              : opened->write_attribute(name, made.type.view(), made.extent.dataspace(), held.bytes());
     const bool same = old != value.attributes.end() && made.extent == old->second.extent &&
                       h5mote::equal(made.type.view(), old->second.type.view());
     const Status mismatch =
@@ -284,8 +311,8 @@ void Writing::attribute(Random& random) {
     const Id type = made.type.id();
     const Id attribute =
         DIFFERENTIAL_ID(H5Acreate2(to, name.c_str(), type, made.extent.id(), H5P_DEFAULT, H5P_DEFAULT));
-    if (!made.values.empty()) {
-        DIFFERENTIAL_OK(H5Awrite(attribute, type, made.values.data()));
+    if (made.extent.count() != 0) {
+        DIFFERENTIAL_OK(H5Awrite(attribute, type, held.bytes().data()));
     }
     value.attributes[name] = made;
 }
@@ -424,6 +451,10 @@ void Writing::run(const Step& step) {
             return hard_link(random);
         case StepKind::unlink:
             return unlink(random);
+        case StepKind::copy_object:
+            return copy_object(random);
+        case StepKind::variable_length:
+            return variable_length(random);
         case StepKind::flush: {
             tell("flush\n");
             const Status status = session_->file.flush();

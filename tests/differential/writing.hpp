@@ -25,6 +25,8 @@ enum class StepKind : std::uint8_t {
     soft_link,
     hard_link,
     unlink,
+    copy_object,
+    variable_length,  ///< make a dataset of variable-length values, or write other values to one
     flush,
     close_dataset,
     reopen,  ///< close both files, compare both with the model, open again, perhaps each other's

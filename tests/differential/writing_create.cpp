@@ -11,6 +11,7 @@ struct NewDataset {
     std::vector<std::uint32_t> chunk;
     unsigned filters = 0;  // a bit each, from the lowest: shuffle, deflate, fletcher32, scaleoffset in place of shuffle
     bool compact = false;
+    bool unfiltered_edges = false;
     Blob fill;
     AllocationTime allocation = AllocationTime::automatic;
     FillTime fill_time = FillTime::if_set;
@@ -66,6 +67,12 @@ NewDataset::NewDataset(Random& random) {
         allocation = chunked ? random.pick({AllocationTime::early, AllocationTime::late, AllocationTime::incremental})
                              : random.pick({AllocationTime::early, AllocationTime::late});
     }
+    // libhdf5 1.10.8 cannot read such chunks itself if they take as many bytes with the filters as without, and crashes
+    // when it resizes a dataset whose chunk index was not made yet.
+    if (H5MOTE_ALL_FORMATS != 0 && (filters & 4U) != 0 && !several && random.one_in(2)) {
+        unfiltered_edges = true;
+        allocation = AllocationTime::early;
+    }
     if (compact) {
         allocation = AllocationTime::automatic;
     }
@@ -75,6 +82,11 @@ NewDataset::NewDataset(Random& random) {
     }
     if (random.one_in(3)) {
         fill_time = random.pick({FillTime::on_allocation, FillTime::never, FillTime::if_set});
+    }
+    // libhdf5 does not initialize a contiguous dataset for which only the default fill value is set, not even one that
+    // h5mote has made and libhdf5 goes on with.
+    if (chunk.empty() && fill.empty() && fill_time == FillTime::if_set) {
+        fill_time = FillTime::on_allocation;
     }
     reserve = random.pick({0U, 0U, 300U, 65536U});
 }
@@ -91,9 +103,10 @@ double NewDataset::most_bytes() const {
 std::string NewDataset::text() const {
     std::string text = type_text(type.view()) + " " + text_of(extent.dims) + text_of(extent.max_dims) + " chunk " +
                        text_of(Sizes(chunk.begin(), chunk.end()));
-    return text + " filters " + std::to_string(filters) + (compact ? " compact" : "") + " fill " +
-           std::to_string(fill.size()) + " allocation " + std::to_string(static_cast<int>(allocation)) + " fill time " +
-           std::to_string(static_cast<int>(fill_time)) + " reserve " + std::to_string(reserve);
+    return text + " filters " + std::to_string(filters) + (compact ? " compact" : "") +
+           (unfiltered_edges ? " unfiltered edges" : "") + " fill " + std::to_string(fill.size()) + " allocation " +
+           std::to_string(static_cast<int>(allocation)) + " fill time " + std::to_string(static_cast<int>(fill_time)) +
+           " reserve " + std::to_string(reserve);
 }
 
 DatasetCreate NewDataset::create() const {
@@ -118,6 +131,9 @@ DatasetCreate NewDataset::create() const {
     create.allocation = allocation;
     create.fill_time = fill_time;
     create.reserve = reserve;
+#if H5MOTE_ALL_FORMATS
+    create.unfiltered_edges = unfiltered_edges;
+#endif
     return create;
 }
 
@@ -126,6 +142,9 @@ Id NewDataset::list() const {
     if (!chunk.empty()) {
         const std::vector<hsize_t> dims(chunk.begin(), chunk.end());
         DIFFERENTIAL_OK(H5Pset_chunk(list, static_cast<int>(dims.size()), dims.data()));
+    }
+    if (unfiltered_edges) {
+        DIFFERENTIAL_OK(H5Pset_chunk_opts(list, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS));
     }
     if (compact) {
         DIFFERENTIAL_OK(H5Pset_layout(list, H5D_COMPACT));
@@ -149,9 +168,7 @@ Id NewDataset::list() const {
                                       H5D_ALLOC_TIME_INCR};
     DIFFERENTIAL_OK(H5Pset_alloc_time(list, times[static_cast<int>(allocation)]));
     const H5D_fill_time_t fills[] = {H5D_FILL_TIME_ALLOC, H5D_FILL_TIME_NEVER, H5D_FILL_TIME_IFSET};
-    // libhdf5 does not initialize a contiguous dataset for which only the default fill value is set: make it do so.
-    const bool leaves = chunk.empty() && fill_time == FillTime::if_set && fill.empty();
-    DIFFERENTIAL_OK(H5Pset_fill_time(list, leaves ? H5D_FILL_TIME_ALLOC : fills[static_cast<int>(fill_time)]));
+    DIFFERENTIAL_OK(H5Pset_fill_time(list, fills[static_cast<int>(fill_time)]));
     return list;
 }
 

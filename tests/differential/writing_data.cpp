@@ -114,7 +114,7 @@ void Writing::put_libhdf5(std::size_t object, const Sizes& elements, hid_t memor
 namespace {
 
 bool is_log(const ObjectValue& value) {
-    return is_dataset(value) && value.extent.dims.size() == 1 && value.extent.max_dims[0] > value.extent.dims[0];
+    return has_elements(value) && value.extent.dims.size() == 1 && value.extent.max_dims[0] > value.extent.dims[0];
 }
 
 }  // namespace

@@ -28,13 +28,18 @@ using namespace h5mote;  // this header belongs to one program
 
 // One session of h5mote: memory (an arena or malloc), library, file and the handles that stay open.
 struct Session {
-    Session(Random& random, Driver& storage) : driver(storage) {
+    Session(Random& random, Driver& storage, bool everything) : driver(storage) {
         if (random.one_in(2)) {
             memory.resize(1 << 18);
             arena.emplace(Bytes{reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8});
         }
         access.metadata_cache = random.pick<std::size_t>({1024, 1536, 2048, 4096, 16384, 262144});
         access.chunk_cache = random.pick<std::size_t>({256, 481, 1024, 4096, 16384, 1 << 20});
+        if (everything) {
+            using Version = FormatVersion;
+            access.low =
+                random.pick({Version::standard, Version::standard, Version::earliest, Version::v18, Version::v110});
+        }
     }
     Allocator& allocator() { return arena ? static_cast<Allocator&>(*arena) : heap; }
 
@@ -48,6 +53,26 @@ struct Session {
     File file;
     std::map<std::size_t, Dataset> datasets;  // by the index of the object in the model
 };
+
+/// Random values in memory, in the type `type`, with all that they point to.
+class Values {
+public:
+    Values(Random& random, const Type& type, std::uint64_t count)
+        : type_(type.id()), count_(count), bytes_(random_values(random, type_, count)) {}
+    Values(const Values&) = delete;
+    Values& operator=(const Values&) = delete;
+    ~Values() { release_values(type_, count_, bytes_); }
+    ConstBytes bytes() const noexcept { return {bytes_.data(), bytes_.size()}; }
+    /// In the form in which a Tree has them.
+    Blob flat() const;
+
+private:
+    Id type_;
+    std::uint64_t count_;
+    Blob bytes_;
+};
+/// The type that values of `type` have in memory.
+Type native_type(const Type& type);
 
 class Writing {
 public:
@@ -66,6 +91,8 @@ private:
     // Returns false if h5mote does not support the file.
     bool open(Random& random, bool create, const FileCreate& properties);
     void verify(const Blob& image, const std::string& who);
+    // Copies a whole file, with other versions of structures, and compares the copy with the model.
+    void repack(const Blob& image);
 
     // Counts a call and returns whether h5mote carried it out. Throws Difference if the status is neither ok nor one of
     // the refusals that are allowed.
@@ -90,6 +117,10 @@ private:
     void soft_link(Random& random);
     void hard_link(Random& random);
     void unlink(Random& random);
+    void copy_object(Random& random);
+    void variable_length(Random& random);
+    // A copy of an object of the model and of all below it. `copies`: which objects have one already.
+    std::size_t copied(std::size_t object, std::map<std::size_t, std::size_t>& copies);
     void close_dataset(Random& random);
 
     void link(std::size_t group, const std::string& name, const LinkValue& value);
@@ -99,6 +130,8 @@ private:
 
     Random random_;
     WritingOptions options_;
+    // Whether h5mote has all parts of the format, and may refuse nothing for the want of one.
+    bool everything_ = false;
     WritingCounts counts_;
     std::unique_ptr<Storage> storage_;
     std::optional<Session> session_;
@@ -111,6 +144,11 @@ private:
 
 inline bool is_group(const ObjectValue& value) { return value.kind == ObjectValue::Kind::group; }
 inline bool is_dataset(const ObjectValue& value) { return value.kind == ObjectValue::Kind::dataset; }
+inline bool is_variable_length(const ObjectValue& value) {
+    return is_dataset(value) && contains_class(value.type.view(), TypeClass::variable_length);
+}
+/// A dataset whose elements the model has in their stored form, all of one size.
+inline bool has_elements(const ObjectValue& value) { return is_dataset(value) && !is_variable_length(value); }
 inline bool is_any(const ObjectValue&) { return true; }
 
 }  // namespace differential

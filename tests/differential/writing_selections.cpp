@@ -24,7 +24,7 @@ private:
     std::string text_;
 };
 
-bool can_grow(const ObjectValue& value) { return is_dataset(value) && value.extent.dims != value.extent.max_dims; }
+bool can_grow(const ObjectValue& value) { return has_elements(value) && value.extent.dims != value.extent.max_dims; }
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void verify_with_h5mote(const Tree& model, const Blob& image, const std::string&
 
 void Writing::write(Random& random) {
     bool found = false;
-    const std::size_t object = any_object(random, is_dataset, found);
+    const std::size_t object = any_object(random, has_elements, found);
     if (!found) {
         return;
     }
@@ -108,7 +108,7 @@ void Writing::write(Random& random) {
 
 void Writing::read(Random& random) {
     bool found = false;
-    const std::size_t object = any_object(random, is_dataset, found);
+    const std::size_t object = any_object(random, has_elements, found);
     if (!found) {
         return;
     }

@@ -1,6 +1,7 @@
 // Every allocation and every driver call of a logger fails, once or from then on. Some call of the library must return
 // the error, and nothing that was acknowledged may be lost.
 #include "failing_driver.hpp"
+#include "free_extents.hpp"
 #include "sweep.hpp"
 #include "test_allocators.hpp"
 #include "workload.hpp"
@@ -20,14 +21,6 @@ using namespace h5mote_test;
 
 namespace {
 
-// Whether an allocation of this size is for a longer table of free extents, which the library can do without. Such a
-// table is 2, 4, 8, ... times as long as the one that each file has anyway.
-bool can_be_done_without(std::size_t size) {
-    constexpr std::size_t kRuns = std::size_t{H5MOTE_FREE_EXTENTS} * (H5MOTE_LARGE_FILES != 0 ? 24 : 12);
-    const std::size_t times = size / kRuns;
-    return size % kRuns == 0 && times > 1 && (times & (times - 1)) == 0;
-}
-
 // Allocations k to k + count - 1 fail. The library tries again after it has emptied caches, so that a single failure
 // may go unnoticed, but kEveryTrial in a row may not. Allocations that can be done without fail among the others, but
 // are not counted, since no call need report them.
@@ -44,7 +37,7 @@ public:
 
 private:
     void* do_allocate(std::size_t size, std::size_t alignment) noexcept override {
-        const bool counts = !can_be_done_without(size);
+        const bool counts = !may_be_free_extents(size);
         calls_ += counts ? 1 : 0;
         if (first_ != 0 && calls_ >= first_ && calls_ - first_ < count_) {
             failures_ += counts ? 1 : 0;

@@ -529,6 +529,9 @@ def superblocks(directory):
 
 def extensions(directory):
     """Files with a superblock extension that does not keep this library from writing."""
+    with Reference(directory, "shared_messages.h5", superblock=3, fcpl=set_shared_messages) as f:
+        f.dataset("/d", "i4le", (3,))
+        f.dataset("/e", "i4le", (3,))
     settings = {
         "btree_widths.h5": set_istore_k,
         "aggregated_space.h5": lambda plist: plist.set_file_space_strategy(h5f.FSPACE_STRATEGY_AGGR, False, 1),
@@ -543,21 +546,33 @@ def extensions(directory):
             f.dataset("/fixed", "f8le", (3, 4))
 
 
+def old_formats(directory):
+    """Files that libhdf5 makes by default: symbol tables, object headers of version 1, chunks in B-trees."""
+    with Reference(directory, "symbol_table.h5", low="earliest", superblock=0) as f:
+        f.group("/g")
+        f.attr("/g", "a", "i4le", (2,))
+        f.dataset("/g/d", "i4le", (3,))
+        for i in range(20):
+            f.dataset("/g/d%02d" % i, "i4le", (2,))
+        f.dataset("/g/log", "i4le", (10,), max=(INF,), chunk=(3,), index="btree1")
+    with Reference(directory, "superblock1.h5", low="earliest", superblock=1,
+                   fcpl=lambda plist: set_istore_k(plist)) as f:
+        f.dataset("/d", "i4le", (3,))
+        f.dataset("/log", "i4le", (10,), max=(INF,), chunk=(3,), index="btree1", filters=(SHUFFLE, DEFLATE))
+    with Reference(directory, "user_block.h5", superblock=3, userblock=512) as f:
+        f.dataset("/d", "i4le", (3,))
+        f.dataset("/log", "i4le", (10,), max=(INF,), chunk=(3,))
+    with Reference(directory, "btree1_chunks.h5", low="v18", high="v18", superblock=2) as f:
+        f.dataset("/d", "i4le", (10,), max=(INF,), chunk=(3,), index="btree1")
+        f.dataset("/plane", "i4le", (10, 10), max=(INF, 20), chunk=(3, 4), index="btree1")
+    with Reference(directory, "btree2_chunks.h5", superblock=3) as f:
+        f.dataset("/d", "i4le", (10, 10), max=(INF, INF), chunk=(3, 4), index="btree2")
+
+
 # --- files that the library must refuse -----------------------------------------------------------------------------
 
 
 def unsupported(directory):
-    with Reference(directory, "symbol_table.h5", low="earliest", superblock=0, unsupported="superblock_version /") as f:
-        f.group("/g")
-        f.dataset("/g/d", "i4le", (3,))
-    with Reference(directory, "superblock1.h5", low="earliest", superblock=1, unsupported="superblock_version /",
-                   fcpl=lambda plist: set_istore_k(plist)) as f:
-        f.dataset("/d", "i4le", (3,))
-    with Reference(directory, "user_block.h5", superblock=3, userblock=512, unsupported="base_address /") as f:
-        f.dataset("/d", "i4le", (3,))
-    with Reference(directory, "shared_messages.h5", superblock=3, unsupported="superblock_extension /",
-                   fcpl=set_shared_messages) as f:
-        f.dataset("/d", "i4le", (3,))
     with Reference(directory, "dense_links.h5", superblock=3, unsupported="dense_links /g") as f:
         f.group("/g")
         for i in range(12):
@@ -566,11 +581,6 @@ def unsupported(directory):
         f.group("/g")
         for i in range(12):
             f.attr("/g", "a%02d" % i, "i4le")
-    with Reference(directory, "btree1_chunks.h5", low="v18", high="v18", superblock=2,
-                   unsupported="chunk_index /d") as f:
-        f.dataset("/d", "i4le", (10,), max=(INF,), chunk=(3,), index="btree1")
-    with Reference(directory, "btree2_chunks.h5", superblock=3) as f:
-        f.dataset("/d", "i4le", (10, 10), max=(INF, INF), chunk=(3, 4), index="btree2")
     with Reference(directory, "external_link.h5", superblock=3, unsupported="external_link /ext") as f:
         f.root.links.create_external(b"ext", b"other.h5", b"/g")
         f.lines.append("externallink /ext -> other.h5 /g")
@@ -579,13 +589,6 @@ def unsupported(directory):
         plist.set_external(b"external_storage.raw", 0, 12)
         h5d.create(f.file, b"d", h5t.STD_I32LE, space_of((3,)), dcpl=plist).close()
         f.lines += ["dataset /d type=i4le shape=3 layout=contiguous", "data-skip"]
-    with Reference(directory, "virtual.h5", superblock=3, unsupported="layout_class /d") as f:
-        plist = h5p.create(h5p.DATASET_CREATE)
-        space = space_of((3,))
-        plist.set_virtual(space, b".", b"/source", space)
-        f.dataset("/source", "i4le", (3,), layout="contiguous", data=b"\1\0\0\0\2\0\0\0\3\0\0\0")
-        h5d.create(f.file, b"d", h5t.STD_I32LE, space, dcpl=plist).close()
-        f.lines += ["dataset /d type=i4le shape=3 layout=virtual", "data 010000000200000003000000"]
     with Reference(directory, "unknown_filter.h5", superblock=3, unsupported="filter /d") as f:
         # Chunks that passed the unknown filter cannot be read. libhdf5 only allows to write such chunks directly.
         plist = f.dataset_plist()
@@ -605,7 +608,7 @@ def set_shared_messages(plist):
     """Lets datatype messages be shared."""
     datatypes = 1 << 3
     hdf5_types.check_call("H5Pset_shared_mesg_nindexes", hdf5_types.hid(plist), 1)
-    hdf5_types.check_call("H5Pset_shared_mesg_index", hdf5_types.hid(plist), 0, datatypes, 40)
+    hdf5_types.check_call("H5Pset_shared_mesg_index", hdf5_types.hid(plist), 0, datatypes, 10)
 
 
 def main():
@@ -614,7 +617,8 @@ def main():
         return 2
     directory = sys.argv[1]
     os.makedirs(directory, exist_ok=True)
-    for make in (types, attributes, links, ranks, chunks, filters, fills, superblocks, extensions, unsupported):
+    for make in (types, attributes, links, ranks, chunks, filters, fills, superblocks, extensions, old_formats,
+                 unsupported):
         make(directory)
     for name, wanted in (("supported.list", False), ("unsupported.list", True)):
         with open(os.path.join(directory, name), "w", encoding="utf-8") as out:

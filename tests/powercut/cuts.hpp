@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 namespace h5mote_test {
 
@@ -55,6 +56,33 @@ private:
     std::size_t recoveries_ = 0;
     std::size_t lost_ = 0;
 };
+
+/// The last of several flushes that was complete after so many operations. Number 0 of `covered` stands for none; each
+/// has the number of `operations` after which it was complete.
+template <typename Covered>
+std::size_t flushes_before(const std::vector<Covered>& covered, std::size_t operations) {
+    std::size_t after = 0;
+    while (after + 1 < covered.size() && covered[after + 1].operations <= operations) {
+        ++after;
+    }
+    return after;
+}
+
+/// The flush after that one, or the last one.
+template <typename Covered>
+const Covered& next_flush(const std::vector<Covered>& covered, std::size_t after) {
+    return covered[after + 1 < covered.size() ? after + 1 : after];
+}
+
+/// How many of the steps that were `flushed` were complete after so many operations.
+template <typename Step>
+std::size_t count_flushes(const std::vector<Step>& steps, std::size_t operations) {
+    std::size_t flushes = 0;
+    for (const Step& step : steps) {
+        flushes += step.flushed && step.operations <= operations ? 1 : 0;
+    }
+    return flushes;
+}
 
 /// H5MOTE_LONG is set: random choices are made more often, and every recovery is cut.
 bool long_run();

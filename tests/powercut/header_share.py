@@ -79,6 +79,8 @@ class Header:
             kept += self.head + struct.unpack_from("<H", self.bytes, kept + 1)[0]
         body = kept + self.head + LINK + self.head
         last = body if self.unit <= self.prefix else body + self.head + LINK + 4
+        if self.unit <= self.prefix and body - self.head == end:
+            last = end
         if behind < self.size:
             mend = (last + 11) // 12 * 12 + 12
             if mend > behind or mend >= end:

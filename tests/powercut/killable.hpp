@@ -8,7 +8,7 @@ namespace h5mote_test {
 /// A driver that can be made `dead`, as if its program had been killed: nothing more reaches the storage.
 class Killable final : public h5mote::Driver {
 public:
-    explicit Killable(h5mote::Driver& inner) : inner_(inner) {}
+    explicit Killable(h5mote::Driver& inner) : inner_(inner) { forward_superblock_info(inner); }
     bool dead = false;
 
     h5mote::Capabilities capabilities() const noexcept override { return inner_.capabilities(); }
@@ -30,6 +30,10 @@ public:
         return dead ? h5mote::Status::ok : inner_.keep_room(ranges, bytes);
     }
     h5mote::Status discard() noexcept override { return dead ? h5mote::Status::io_error : inner_.discard(); }
+    h5mote::Status use_superblock_info(std::string_view name, h5mote::ConstBytes info,
+                                       std::uint64_t& end) noexcept override {
+        return inner_.use_superblock_info(name, info, end);
+    }
 
 private:
     h5mote::Driver& inner_;

@@ -26,9 +26,12 @@ inline std::string say(h5mote::Library& library, h5mote::Status status) {
 class ProblemsAfterCut final : public h5mote::CheckReporter {
 public:
     void problem(const h5mote::Problem& problem) noexcept override {
-        const bool counted =
-            problem.kind == h5mote::ProblemKind::statistics || problem.kind == h5mote::ProblemKind::reference_count;
-        if (!problem.note || !counted) {
+        // What a power cut may leave, as ProblemKind says.
+        using h5mote::ProblemKind;
+        const bool left = problem.kind == ProblemKind::statistics || problem.kind == ProblemKind::reference_count ||
+                          problem.kind == ProblemKind::extent || problem.kind == ProblemKind::siblings ||
+                          problem.kind == ProblemKind::count;
+        if (!problem.note || !left) {
             text += "check: problem " + std::to_string(static_cast<int>(problem.kind)) + " of part " +
                     std::to_string(static_cast<int>(problem.part)) + " at " + std::to_string(problem.address) + ", " +
                     std::to_string(problem.number) + "; ";

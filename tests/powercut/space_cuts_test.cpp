@@ -6,6 +6,7 @@
 // The same program is built once more for two free extents in memory, so that the others go to the table in the file.
 #include "disk_cuts.hpp"
 #include "flash_cuts.hpp"
+#include "workload_allocator.hpp"
 
 #include <h5mote/vfd/journal.hpp>
 
@@ -16,7 +17,7 @@ using namespace h5mote_test;
 
 namespace {
 
-constexpr bool kFew = H5MOTE_FREE_EXTENTS < 8;
+constexpr bool kFew = H5MOTE_TEST_FREE_EXTENTS < 8;
 
 std::string named(const std::string& name) { return (kFew ? "space-few-" : "space-") + name; }
 
@@ -71,6 +72,13 @@ FlashCutOptions chip() {
     result.recoveries = 4;
     return result;
 }
+
+// With few free extents in memory, the table in the file must have been used.
+class UsesTheTable final : public ::testing::Environment {
+public:
+    void TearDown() override { EXPECT_TRUE(!kFew || FrugalAllocator::refusals() > 0); }
+};
+const ::testing::Environment* const kUsesTheTable = ::testing::AddGlobalTestEnvironment(new UsesTheTable);
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 // them go to the table in the file.
 #pragma once
 
+#include "free_extents.hpp"
+
 #include <h5mote/library.hpp>
 #include <h5mote/port/malloc.hpp>
 
@@ -13,16 +15,17 @@ class FrugalAllocator final : public h5mote::Allocator {
 public:
     /// Released memory goes back at once, so that every allocation comes here.
     static void prepare(h5mote::Library& library) { library.set_free_list_limits({0, 0}); }
+    /// How often all of them have refused memory.
+    static std::uint64_t& refusals() {
+        static std::uint64_t count = 0;
+        return count;
+    }
 
 private:
-    static bool may_be_extents(std::size_t size) noexcept {
-        constexpr std::size_t kFew = std::size_t{H5MOTE_FREE_EXTENTS} * (H5MOTE_LARGE_FILES != 0 ? 24 : 12);
-        const std::size_t times = size / kFew;
-        return size % kFew == 0 && times > 1 && (times & (times - 1)) == 0;
-    }
     void* do_allocate(std::size_t size, std::size_t alignment) noexcept override {
-        const bool refuse = may_be_extents(size) && size != refused_;
+        const bool refuse = may_be_free_extents(size) && size != refused_;
         refused_ = refuse ? size : 0;
+        refusals() += refuse ? 1 : 0;
         return refuse ? nullptr : inner_.allocate(size, alignment);
     }
     void do_release(void* memory, std::size_t size) noexcept override { inner_.release(memory, size); }
@@ -49,6 +52,6 @@ private:
     h5mote::MallocAllocator inner_;
 };
 
-using WorkloadAllocator = std::conditional_t<(H5MOTE_FREE_EXTENTS < 8), FrugalAllocator, AmpleAllocator>;
+using WorkloadAllocator = std::conditional_t<(H5MOTE_TEST_FREE_EXTENTS < 8), FrugalAllocator, AmpleAllocator>;
 
 }  // namespace h5mote_test

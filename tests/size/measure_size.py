@@ -190,6 +190,9 @@ class Measurement:
         self.figure("stack.flash", self.log(folder, "reference_flash")["stack"], "bytes")
         self.code("full", "reference_full", "reference_full_empty", self.budget(131072))
         self.code("reader", "reference_reader", "reference_full_empty", self.budget(100352))
+        for part in ("unfiltered_edges", "external_changes", "variable_length_changes", "virtual_changes",
+                     "shared_message_changes"):
+            self.code(f"part.{part}", f"reference_full_{part}", "reference_full")
         saved = folder / f"full.{self.options.core}.h5"
         printed = self.board("reference_full", saved)
         self.figure("stack.full", printed["stack"], "bytes", self.budget(2048))

@@ -28,7 +28,14 @@ function(h5mote_variant name)
     target_compile_features(h5mote_${name} PUBLIC cxx_std_17)
     target_compile_options(h5mote_${name} PRIVATE ${H5MOTE_COMPILE_OPTIONS})
 endfunction()
-h5mote_variant(variant_logger H5MOTE_PROFILE_LOGGER=1)
+# What an image measures is the profile as it is. The library of the example loggers is that of profile logger, too,
+# where no board needs other limits; the library of this build is that of profile full.
+if(TARGET h5mote_small AND NOT H5MOTE_CORE MATCHES "^cortex-m[03]$")
+    add_library(h5mote_variant_logger ALIAS h5mote_small)
+else()
+    h5mote_variant(variant_logger H5MOTE_PROFILE_LOGGER=1)
+endif()
+add_library(h5mote_variant_full ALIAS h5mote)
 h5mote_variant(variant_logger_filters H5MOTE_PROFILE_LOGGER=1 H5MOTE_FILTERS=1)
 
 # h5mote_image(NAME source library definitions...)
@@ -57,7 +64,6 @@ h5mote_image(reference_flash_recorder_empty reference_flash_recorder h5mote_vari
 set(whole "")
 if(H5MOTE_CORE STREQUAL "cortex-m4")
     h5mote_image(reference_recorder_filters reference_recorder h5mote_variant_logger_filters H5MOTE_REFERENCE_FILTERS=1)
-    h5mote_variant(variant_full H5MOTE_PROFILE_FULL=1)
     h5mote_variant(variant_reader H5MOTE_PROFILE_READER=1)
     h5mote_image(reference_full reference_full h5mote_variant_full)
     h5mote_image(reference_reader reference_full h5mote_variant_reader)
@@ -74,19 +80,22 @@ if(H5MOTE_CORE STREQUAL "cortex-m4")
             H5MOTE_REFERENCE_PART=${part})
     endforeach()
     h5mote_image(reference_full_empty reference_full h5mote_variant_full H5MOTE_REFERENCE_EMPTY=1)
-    foreach(image IN ITEMS reference_full reference_reader)
+    # Parts beside those of the full program.
+    foreach(part IN ITEMS unfiltered_edges external_changes variable_length_changes virtual_changes
+            shared_message_changes)
+        h5mote_image(reference_full_${part} reference_full h5mote_variant_full H5MOTE_REFERENCE_PART=${part})
+    endforeach()
+    foreach(image IN ITEMS reference_full reference_reader reference_full_unfiltered_edges
+            reference_full_external_changes reference_full_variable_length_changes reference_full_virtual_changes
+            reference_full_shared_message_changes)
         target_sources(${image} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/walker.cpp)
         target_include_directories(${image} PRIVATE ${h5mote_folders})
     endforeach()
     set(whole --whole)
 
-    file(GLOB flash_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/vfd/flash/*.cpp)
-    h5mote_small_code(${flash_sources})
     h5mote_image(reference_flash reference_logger h5mote_variant_logger H5MOTE_REFERENCE_FLASH=1)
-    target_sources(reference_flash PRIVATE ${flash_sources})
-    target_include_directories(reference_flash PRIVATE ${h5mote_folders})
     h5mote_image(reference_latency reference_latency h5mote_variant_logger)
-    target_sources(reference_latency PRIVATE ${flash_sources} ${PROJECT_SOURCE_DIR}/tests/support/flash_simulator.cpp)
+    target_sources(reference_latency PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/flash_simulator.cpp)
     target_include_directories(reference_latency PRIVATE ${h5mote_folders} ${PROJECT_SOURCE_DIR}/tests/support)
     add_test(NAME latency_${H5MOTE_CORE}
         COMMAND ${H5MOTE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/measure_latency.py --core ${H5MOTE_CORE}

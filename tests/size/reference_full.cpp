@@ -1,7 +1,7 @@
 // Shows what the whole library costs: a program that calls every public function of the core for the library's own
 // files and walks everything that any file may hold (tests/support/walker.hpp), with all filters and both memory
 // drivers. It is built with profile `full`, with profile `reader` (then without the calls that write), and with
-// H5MOTE_REFERENCE_EMPTY without the library.
+// H5MOTE_REFERENCE_EMPTY without the library; H5MOTE_REFERENCE_PART=PART with that part of the format as well.
 //
 //   reference_full FILE   full: makes a file in memory, reads all of it back, saves it as FILE
 //                         reader: reads that file
@@ -97,7 +97,16 @@ h5mote::DatasetCreate tiles;  // chunks of 3 x 4, with a fill value; not constex
 
 h5mote::Arena arena{memory};
 h5mote::NullPort port;
-h5mote::Library library{arena, port, h5mote_test::kAllFilters};
+#if defined(H5MOTE_REFERENCE_PART)
+constexpr h5mote::Formats kFormats = [] {
+    h5mote::Formats formats = h5mote::formats::standard;
+    formats.H5MOTE_REFERENCE_PART = &h5mote::formats::H5MOTE_REFERENCE_PART;
+    return formats;
+}();
+#else
+constexpr h5mote::Formats kFormats = h5mote::formats::standard;
+#endif
+h5mote::Library library{arena, port, h5mote_test::kAllFilters, kFormats};
 std::int32_t grid[8 * 10];
 std::int16_t narrow[8 * 10];
 Sample samples[kRows];

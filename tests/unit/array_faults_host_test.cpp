@@ -41,14 +41,24 @@ ChunkLocation location_of(unsigned value, bool filtered) {
     return location;
 }
 
-Status create(FixedArray& array, FileState& file, std::uint8_t width, Address& address) {
-    return array.create(file, kElements, 4, width, address);
+// How long the blocks and pages of an array are.
+struct Blocks {
+    std::uint8_t page_bits;
+    std::uint8_t least;  // elements of the shortest data blocks of an extensible array
+    unsigned stride;     // only every so many elements are ever set
+};
+constexpr Blocks kSmall = {4, 4, 1};
+// In a cache of 1 KiB these are changed on the storage.
+constexpr Blocks kLarge[] = {{6, 32, 3}, {10, 128, 1}};
+
+Status create(FixedArray& array, FileState& file, Blocks blocks, std::uint8_t width, Address& address) {
+    return array.create(file, kElements * blocks.stride, blocks.page_bits, width, address);
 }
 
-Status create(ExtensibleArray& array, FileState& file, std::uint8_t width, Address& address) {
+Status create(ExtensibleArray& array, FileState& file, Blocks blocks, std::uint8_t width, Address& address) {
     ExtensibleArrayParameters parameters;
-    parameters.page_bits = 3;
-    parameters.data_block_min_elements = 4;
+    parameters.page_bits = blocks.page_bits == kSmall.page_bits ? 3 : blocks.page_bits;
+    parameters.data_block_min_elements = blocks.least;
     parameters.super_block_min_pointers = 2;
     return array.create(file, parameters, width, address);
 }
@@ -65,13 +75,16 @@ unsigned index_of(unsigned n) { return n * 47 % kElements / (1 + n % 3); }
 // A chunk index in a file whose allocator and driver fail on demand.
 template <typename Array>
 struct Rig {
-    Rig(std::size_t cache, bool filtered, unsigned each)
-        : filtered_(filtered), width_(filtered ? std::uint8_t{3} : std::uint8_t{0}), each_(each) {
+    Rig(std::size_t cache, bool filtered, unsigned each, Blocks blocks)
+        : filtered_(filtered),
+          width_(filtered ? std::uint8_t{3} : std::uint8_t{0}),
+          stride_(blocks.stride),
+          each_(each) {
         library.set_free_list_limits({0, 0});  // so that every allocation can fail
         access.metadata_cache = cache;
         state = std::make_unique<FileState>(library, driver);
         EXPECT_EQ(state->create(access, {}), Status::ok);
-        EXPECT_EQ(create(array, *state, width_, address), Status::ok);
+        EXPECT_EQ(create(array, *state, blocks, width_, address), Status::ok);
         EXPECT_EQ(state->commit(), Status::ok);
     }
     ~Rig() {
@@ -86,7 +99,7 @@ struct Rig {
         for (; n < kChanges; ++n) {
             const unsigned index = index_of(n);
             if (n != set_) {
-                H5MOTE_TRY(set(array, index, location_of(n + 1, filtered_)));
+                H5MOTE_TRY(set(array, index * stride_, location_of(n + 1, filtered_)));
                 now[index] = n + 1;
                 set_ = n;
             }
@@ -101,7 +114,7 @@ struct Rig {
         Values values(kElements);
         for (unsigned i = 0; i < kElements; ++i) {
             ChunkLocation location;
-            EXPECT_EQ(array.find(i, location), Status::ok);
+            EXPECT_EQ(array.find(i * stride_, location), Status::ok);
             const unsigned value =
                 location.address == kUndefinedAddress ? 0 : static_cast<unsigned>((location.address - 100000) / 3);
             const ChunkLocation expected = location_of(value, filtered_);
@@ -138,18 +151,19 @@ struct Rig {
 private:
     bool filtered_;
     std::uint8_t width_;
+    unsigned stride_;
     unsigned each_;       // number of changes between two commits
     unsigned set_ = ~0U;  // number of the last change that was made
 };
 
 template <typename Array>
-void fail_each(std::size_t cache, bool filtered, unsigned each, unsigned& points) {
+void fail_each(std::size_t cache, bool filtered, unsigned each, Blocks blocks, unsigned& points) {
     for (const FaultKind& fault : kFaults) {
         bool failed = true;
         for (std::uint64_t k = 1; failed; k += sweep_step() + k / 100) {
             SCOPED_TRACE(std::string(fault.name) + " " + std::to_string(k) + ", cache " + std::to_string(cache) +
                          (filtered ? ", filtered, " : ", ") + std::to_string(each) + " a commit");
-            Rig<Array> rig(cache, filtered, each);
+            Rig<Array> rig(cache, filtered, each, blocks);
             rig.arm(fault, k);
             unsigned n = 0;
             const Status status = rig.change(n);
@@ -187,7 +201,21 @@ void fail_each() {
     for (const std::size_t cache : {1024U, 1280U, 1536U, 2048U, 4096U}) {
         for (const bool filtered : {false, true}) {
             for (const unsigned each : {4U, 100U}) {
-                fail_each<Array>(cache, filtered, each, points);
+                fail_each<Array>(cache, filtered, each, kSmall, points);
+            }
+        }
+    }
+    std::printf("%u points\n", points);
+    EXPECT_GT(points, 1000U / sweep_step());
+}
+
+template <typename Array>
+void fail_each_of_large_blocks() {
+    unsigned points = 0;
+    for (const Blocks& blocks : kLarge) {
+        for (const bool filtered : {false, true}) {
+            for (const unsigned each : {4U, 100U}) {
+                fail_each<Array>(1024, filtered, each, blocks, points);
             }
         }
     }
@@ -200,5 +228,9 @@ void fail_each() {
 TEST(ArrayFaults, FixedArray) { fail_each<FixedArray>(); }
 
 TEST(ArrayFaults, ExtensibleArray) { fail_each<ExtensibleArray>(); }
+
+TEST(ArrayFaults, FixedArrayOfLargeBlocks) { fail_each_of_large_blocks<FixedArray>(); }
+
+TEST(ArrayFaults, ExtensibleArrayOfLargeBlocks) { fail_each_of_large_blocks<ExtensibleArray>(); }
 
 #endif

@@ -1,6 +1,7 @@
 // Datasets with two and three unlimited dimensions, whose chunks are in version 2 B-trees: written and grown at random
 // beside a model, by h5mote and by libhdf5 in turns.
 #include "checksum.hpp"
+#include "full_storage.hpp"
 #include "sound.hpp"
 #include "storage_bench.hpp"
 #include "sweep.hpp"
@@ -367,6 +368,37 @@ std::string tree_of(const std::vector<std::byte>& image) {
 
 // The same chunks, stored in the same order by libhdf5, make a tree of the same depth, with as many records in its
 // root.
+// What cannot be made is undone, also the index that exists already. Sanitizers see if more is closed than was opened.
+TEST(ChunkBTree2, CannotBeMade) {
+    std::uint64_t failed = 0;
+    bool refused = true;
+    for (std::uint64_t call = 1; refused; ++call) {
+        MallocAllocator memory;
+        GrowingMemoryDriver inner{memory};
+        FullStorage storage(inner);
+        NullPort port;
+        Library library{memory, port, {}, formats::all};
+        FileAccess access;
+        access.metadata_cache = 8192;
+        auto file = File::create(library, storage, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {2, 2};
+        storage.calls = 0;
+        storage.refuses = call;
+        const Status status = file->root()
+                                  .create_dataset("grid", file_type_of<std::int32_t>(),
+                                                  Dataspace::simple({2, 2}, {kUnlimited, kUnlimited}), create)
+                                  .status();
+        refused = storage.calls >= call;
+        storage.refuses = 0;
+        EXPECT_EQ(status, refused ? Status::no_space : Status::ok);
+        failed += refused ? 1 : 0;
+        EXPECT_EQ(file->close(), Status::ok);
+    }
+    EXPECT_GT(failed, 1U);
+}
+
 TEST(ChunkBTree2, IsTheTreeOfLibhdf5) {
     Play ours(2, false, 1);
     ours.model.grow({120, 180, 1});

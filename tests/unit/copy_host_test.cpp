@@ -204,6 +204,21 @@ TEST_F(Copies, Shallow) {
     EXPECT_EQ(links, 0U);
 }
 
+TEST_F(Copies, ElementsLargerThanTheBuffer) {
+    std::vector<std::byte> values(3 * 5000);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<std::byte>(i % 251);
+    }
+    const auto type = make_opaque(5000, "blob");
+    Dataset dataset = made(root.create_dataset("large", type.view(), Dataspace::simple({3})));
+    ASSERT_EQ(dataset.write(Selection::all(), type.view(), {values.data(), values.size()}), Status::ok);
+    ASSERT_EQ(copy_object(root, "large", other_root, "copy"), Status::ok);
+    Dataset copy = made(other_root.open_dataset("copy"));
+    std::vector<std::byte> read(values.size());
+    ASSERT_EQ(copy.read(Selection::all(), type.view(), {read.data(), read.size()}), Status::ok);
+    EXPECT_EQ(read, values);
+}
+
 TEST_F(Copies, WithoutAttributes) {
     make_tree();
     CopyOptions options;

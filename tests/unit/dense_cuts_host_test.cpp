@@ -60,7 +60,7 @@ public:
         first = steps.back().operations;
         for (const unsigned aim : {14U, 1U, 40U, 0U, 9U}) {
             for (unsigned i = 0; names_.size() != aim; ++i) {
-                change(aim);
+                change(file, aim);
                 if (random_() % 3 == 0) {
                     flush(file);
                 }
@@ -84,7 +84,12 @@ private:
         ASSERT_EQ(file.flush(), Status::ok);
         note(true);
     }
-    void change(std::size_t aim) {
+    void change(File& file, std::size_t aim) {
+        // Now and then one more link to the object whose header is written anew when its attributes become dense: the
+        // number of links must not be too low, whatever is written with it.
+        if (attributes_ && random_() % 6 == 0) {
+            ASSERT_EQ(file.root().create_hard_link("link" + std::to_string(steps.size()), group_), Status::ok);
+        }
         if ((names_.size() < aim) == (random_() % 5 != 0) || names_.empty()) {
             std::string name = "n" + std::to_string(random_() % 1000) + std::string(random_() % 40, 'y');
             if (!names_.insert(name).second) {

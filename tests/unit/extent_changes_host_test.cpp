@@ -1,6 +1,9 @@
 // Datasets that become larger and smaller, rows of any rank, chunks as they are stored: what h5mote makes, libhdf5
 // reads.
+#include "full_storage.hpp"
 #include "object_changes.hpp"
+
+#include <h5mote/filters/fletcher32.hpp>
 
 namespace {
 
@@ -28,11 +31,11 @@ struct Model {
             std::size_t rest = i;
             for (std::size_t d = dims.size(); d-- > 0;) {
                 at[d] = rest % dims[d];
-                rest /= dims[d];
+                rest /= static_cast<std::size_t>(dims[d]);
             }
             for (std::size_t d = 0; d < dims.size(); ++d) {
                 inside = inside && at[d] < wanted[d];
-                to = to * wanted[d] + at[d];
+                to = static_cast<std::size_t>(to * wanted[d] + at[d]);
             }
             if (inside) {
                 next.values[to] = values[i];
@@ -227,6 +230,69 @@ TEST_F(ExtentChanges, ChunksWithoutAnIndex) {
     }
 }
 #endif
+
+// Rows that found no room are gone: later ones, and what later extents add, have nothing of them.
+TEST(ExtentsWithoutRoom, RowsThatFoundNoRoom) {
+    constexpr const Filter* kChecksum[] = {&fletcher32_filter};
+    for (const std::uint32_t chunk : {1U, 4U}) {
+        for (const bool filtered : {false, true}) {
+            std::uint64_t failed = 0;
+            bool refused = true;
+            for (std::uint64_t call = 1; refused; ++call) {
+                MallocAllocator memory;
+                NullPort port;
+                Library library{memory, port, kChecksum, formats::all};
+                GrowingMemoryDriver inner{memory};
+                FullStorage storage(inner);
+                auto file = File::create(library, storage);
+                ASSERT_EQ(file.status(), Status::ok);
+                DatasetCreate create;
+                create.chunk = {chunk};
+                if (filtered) {
+                    create.filters = {filters::fletcher32};
+                }
+                auto dataset = file->root().create_dataset("rows", file_type_of<std::int32_t>(),
+                                                           Dataspace::simple({0}, {kUnlimited}), create);
+                ASSERT_EQ(dataset.status(), Status::ok);
+                std::vector<std::int32_t> expected;
+                const auto append = [&](std::int32_t first, std::size_t count) {
+                    std::vector<std::int32_t> rows;
+                    for (std::size_t i = 0; i < count; ++i) {
+                        rows.push_back(first + static_cast<std::int32_t>(i));
+                    }
+                    const Status status = dataset->append_rows(datatype_of<std::int32_t>(), rows.data(), count);
+                    if (status == Status::ok) {
+                        expected.insert(expected.end(), rows.begin(), rows.end());
+                    }
+                    return status;
+                };
+                ASSERT_EQ(append(100, 3), Status::ok);
+                storage.calls = 0;
+                storage.refuses = call;
+                const Status status = append(200, 20);
+                refused = storage.calls >= call;
+                storage.refuses = 0;
+                EXPECT_EQ(status, refused ? Status::no_space : Status::ok);
+                failed += refused ? 1 : 0;
+                ASSERT_EQ(append(300, 6), Status::ok);
+                expected.resize(expected.size() + 9);
+                ASSERT_EQ(dataset->set_extent({expected.size()}), Status::ok);
+                ASSERT_EQ(dataset->close(), Status::ok);
+                ASSERT_EQ(file->close(), Status::ok);
+                auto again = File::open(library, storage);
+                ASSERT_EQ(again.status(), Status::ok);
+                auto found = again->root().open_dataset("rows");
+                ASSERT_EQ(found->size(), expected.size());
+                std::vector<std::int32_t> rows(expected.size());
+                ASSERT_EQ(found->read(Selection::all(), datatype_of<std::int32_t>(),
+                                      {reinterpret_cast<std::byte*>(rows.data()), rows.size() * sizeof rows[0]}),
+                          Status::ok);
+                EXPECT_EQ(rows, expected) << "chunk " << chunk << " filtered " << filtered << " call " << call;
+            }
+            EXPECT_GT(failed, 4U);
+        }
+    }
+}
 
 TEST_F(ExtentChanges, RefusedExtents) {
     DatasetCreate create;

@@ -219,11 +219,11 @@ TEST(File, NamesWhatItDoesNotKnowYet) {
 #if !H5MOTE_ALL_FORMATS
         {8, 0, Feature::superblock_version},
         {8, 1, Feature::superblock_version},
+        {12, 1, Feature::base_address},
 #endif
         {8, 4, Feature::superblock_version},
         {9, 3, Feature::sizeof_offsets},
         {10, 16, Feature::sizeof_offsets},
-        {12, 1, Feature::base_address},
         {11, 1, Feature::file_locked_for_writing},
         {11, 5, Feature::file_locked_for_writing},
     };

@@ -338,6 +338,47 @@ TEST(FlashDriver, StaysWithinTheWorstCase) {
     }
 }
 
+// Room for FlashUsage::transaction bytes can be kept whatever the device holds and went through, and the difference to
+// what is free is never more than the documented reserve.
+TEST(FlashDriver, TransactionsTakeWhatIsFree) {
+    for (const Kind& kind : kKinds) {
+        Chip chip(kind);
+        const FlashOptions options{kind.changes, false};
+        std::vector<std::uint64_t> work(FlashDriver::required_memory(kind.geometry, kind.format, options) / 8 + 1);
+        const Bytes memory(reinterpret_cast<std::byte*>(work.data()), work.size() * 8);
+        FlashDriver driver(chip.simulator, memory);
+        ASSERT_EQ(driver.format(kind.format, options), Status::ok);
+        const std::uint32_t page = kind.format.page_size;
+        const auto pages = static_cast<std::uint32_t>(driver.usage().capacity / page);
+        const std::vector<std::byte> bytes(page, std::byte{1});
+        std::mt19937_64 random(7);
+        for (unsigned tenths = 1; tenths <= 10; ++tenths) {
+            for (std::uint32_t n = 0; n < pages; ++n) {
+                const std::uint64_t at = random() % (std::uint64_t{pages} * tenths / 10) * page;
+                Status status = driver.write(kRaw, at, {bytes.data(), page});
+                if (status == Status::no_space) {
+                    ASSERT_EQ(driver.sync(), Status::ok);
+                    status = driver.write(kRaw, at, {bytes.data(), page});
+                }
+                ASSERT_EQ(status, Status::ok);
+                if (random() % 3 == 0) {
+                    ASSERT_EQ(driver.sync(), Status::ok);
+                }
+                if (random() % 40 == 0) {
+                    ASSERT_EQ(driver.mount(options), Status::ok);
+                }
+            }
+            ASSERT_EQ(driver.sync(), Status::ok);
+            const FlashUsage usage = driver.usage();
+            EXPECT_GE(usage.transaction + std::uint64_t{8} * page, (usage.capacity - usage.live) * 7 / 8)
+                << "unit " << kind.geometry.program_unit << ", " << tenths << " tenths";
+            EXPECT_EQ(driver.keep_room(usage.transaction == 0 ? 0 : 1, usage.transaction), Status::ok)
+                << "unit " << kind.geometry.program_unit << ", " << tenths << " tenths";
+            EXPECT_EQ(driver.keep_room(0, 0), Status::ok);
+        }
+    }
+}
+
 TEST(FlashDriver, LosesNothingToPowerCuts) {
     unsigned cuts = 0;
     for (const Kind& kind : kKinds) {

@@ -392,6 +392,46 @@ TEST(FlashMount, BadBlocks) {
     }
 }
 
+// The smallest chip works, and so does each that is larger. A smaller one is refused before anything is changed.
+TEST(FlashMount, TheSmallestChip) {
+    for (const FlashGeometry& blocks :
+         {FlashGeometry{0, 512, 256, 1, 0xff}, FlashGeometry{0, 1024, 256, 16, 0x00},
+          FlashGeometry{0, 4096, 256, 1, 0xff}, FlashGeometry{0, 8192, 2048, 2048, 0xff}}) {
+        for (const FlashFormat& format : {FlashFormat{128, 50}, FlashFormat{512, 12}, FlashFormat{512, 5}}) {
+            for (const FlashOptions& options : {FlashOptions{8, false}, FlashOptions{32, false}}) {
+                FlashGeometry geometry = blocks;
+                const std::uint32_t fewest = FlashDriver::fewest_blocks(geometry, format, options);
+                for (geometry.blocks = fewest - 1; geometry.blocks < fewest + 40; ++geometry.blocks) {
+                    FlashChip chip(geometry, format, options);
+                    const bool works = geometry.blocks >= fewest;
+                    EXPECT_EQ(chip.driver.format(format, options), works ? Status::ok : Status::no_space);
+                    EXPECT_EQ(chip.simulator.operations() == 0, !works);
+                    EXPECT_EQ(chip.fill(0, 1, 1), works ? Status::ok : Status::io_error);
+                }
+            }
+        }
+    }
+}
+
+// Bad blocks do not count, and a mount needs as many blocks as format() with the same options.
+TEST(FlashMount, TheSmallestChipForEachMount) {
+    constexpr FlashFormat kPages{512, 12};
+    constexpr FlashOptions kFew{8, false};
+    FlashGeometry geometry{0, 1024, 256, 4, 0xff};
+    geometry.blocks = FlashDriver::fewest_blocks(geometry, kPages, kFew) + 1;
+    FlashChip chip(geometry, kPages, {64, false});
+    chip.simulator.set_bad(3);
+    chip.simulator.set_bad(5);
+    EXPECT_EQ(chip.driver.format(kPages, kFew), Status::no_space);
+    EXPECT_EQ(chip.simulator.operations(), 0U);
+    FlashChip sound(geometry, kPages, {64, false});
+    ASSERT_EQ(sound.driver.format(kPages, kFew), Status::ok);
+    EXPECT_EQ(sound.driver.mount({64, false}), Status::no_space);
+    EXPECT_FALSE(sound.driver.mounted());
+    EXPECT_EQ(sound.driver.mount({64, true}), Status::ok);
+    EXPECT_EQ(sound.driver.mount(kFew), Status::ok);
+}
+
 // Calls before mount(), and with addresses outside the file.
 TEST(FlashMount, RefusesWhatIsNotThere) {
     Rig rig;

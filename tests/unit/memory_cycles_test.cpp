@@ -171,7 +171,7 @@ Status rich_session(Library& library, Driver& driver, const Shape& shape, unsign
 
 // Runs sessions of one shape in an arena of the memory that it requires. Returns false when one failed.
 bool go_round(const Shape& shape, Bytes memory, unsigned cycles) {
-    const std::size_t size = required_memory(shape.limits);
+    const std::size_t size = required_memory(shape.limits) + kBenchPlans;
     MemoryDriver driver(Bytes{bench_storage, sizeof bench_storage});
     bool good = size <= memory.size();
     for (unsigned cycle = 0; good && cycle < cycles; ++cycle) {
@@ -204,7 +204,7 @@ TEST(MemoryCycles, GroupsAttributesAndPartialReads) {
     Numbers numbers(5);
     for (unsigned cycle = 0; cycle < kCycles; cycle += kCyclesOfAShape) {
         Shape shape = shape_of(numbers);
-        while (required_memory(shape.limits) > sizeof bench_memory) {
+        while (required_memory(shape.limits) + kBenchPlans > sizeof bench_memory) {
             shape = shape_of(numbers);
         }
         ASSERT_TRUE(go_round(shape, bench_memory, kCyclesOfAShape));
@@ -227,7 +227,7 @@ TEST(MemoryCycles, CompressingAfterReading) {
     shape.limits.filter_work = 3168 + 2 * 4096;
     shape.limits.chunk_buffers = 5;
     shape.limits.partial_io = true;
-    alignas(8) static std::byte memory[40 * 1024];
+    alignas(8) static std::byte memory[40 * 1024 + kBenchPlans];
     EXPECT_TRUE(go_round(shape, memory, 30));
 }
 #endif

@@ -81,6 +81,25 @@ bool stored(std::size_t address, std::size_t size, unsigned char value) noexcept
 
 }  // namespace
 
+TEST(MetadataCache, APinnedBlockWhoseSpaceIsReleasedStaysButIsNotWritten) {
+    for (const Address size : {Address{1}, Address{40}, Address{100}}) {
+        CacheBench bench(2048);
+        Pinned block;
+        ASSERT_EQ(bench.driver.truncate(100), Status::ok);
+        std::memset(bench_storage, 7, 100);
+        ASSERT_EQ(bench.cache.create(kUsage, 0, 40, block), Status::ok);
+        MetadataCache::mark_dirty(*block, 0, Phase::index);
+        bench.cache.discard(0, size);
+        ASSERT_EQ(block->address(), 0U);
+        EXPECT_FALSE(block->dirty());
+        block.reset();
+        EXPECT_EQ(bench.cache.flush(Phase::fresh), Status::ok);
+        EXPECT_EQ(bench_storage[0], std::byte{7});
+        bench.cache.discard(0, size);
+        EXPECT_EQ(bench.cache.used(), 0U);
+    }
+}
+
 TEST(MetadataCache, BlocksAreWrittenByPhase) {
     CacheBench bench(2048);
     Pinned a;

@@ -224,8 +224,8 @@ TEST(ObjectHeader, UnknownMessagesAreKeptOrRefused) {
 
 #if H5MOTE_ALL_FORMATS
 
-// A header of version 1 with a continuation block: its messages are found, and what would change them is refused.
-TEST(ObjectHeader, HeadersOfVersion1AreOnlyRead) {
+// A header of version 1 with a continuation block: its messages are found and changed.
+TEST(ObjectHeader, HeadersOfVersion1AreChanged) {
     OpenFile file;
     std::memset(image, 0, sizeof image);
     Address address = 0;
@@ -262,18 +262,26 @@ TEST(ObjectHeader, HeadersOfVersion1AreOnlyRead) {
     EXPECT_EQ(message.begin(), 0U);
     EXPECT_EQ(message.head(), 0U);
     EXPECT_EQ(message.end(), 40U);
-    const auto refused = [&](Status status) {
-        const ErrorRecord& record = file.state.context.trail().newest();
-        return status == Status::unsupported &&
-               record.value == static_cast<std::uint64_t>(Feature::object_header_version);
+#if H5MOTE_WRITE
+    EXPECT_EQ(replace_message(message, Filled(16, 3)), Status::ok);
+    EXPECT_EQ(add_message(file.state, address, kType, 0, 0, Filled(8, 4)), Status::ok);
+    const auto found = [&](unsigned value, std::size_t size) {
+        message.restart(address);
+        return find(message, value, size) == Status::ok;
     };
-    EXPECT_TRUE(refused(message.hold()));
-    EXPECT_TRUE(refused(remove_message(message)));
-    EXPECT_TRUE(refused(replace_message(message, Filled(8, 3))));
-    EXPECT_TRUE(refused(add_message(file.state, address, kType, 0, 0, Filled(8, 3))));
-    EXPECT_EQ(message.next(), Status::ok);
-    EXPECT_EQ(message.type(), MessageType::null);
-    EXPECT_EQ(message.next(), Status::not_found);
+    ASSERT_TRUE(found(1, 8));
+    EXPECT_EQ(remove_message(message), Status::ok);
+    EXPECT_TRUE(found(3, 16) && found(4, 8));
+    EXPECT_FALSE(found(1, 8) || found(2, 24));
+    message.restart(address);
+    std::uint16_t messages = 0;
+    while (message.next() == Status::ok) {
+        ++messages;
+    }
+    const Pinned first = file.state.cache.find(address);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(load_le<std::uint16_t>(first->at(HeaderPrefix::kOldMessageCount)), messages);
+#endif
 }
 
 #endif

@@ -219,11 +219,23 @@ TEST(OldFormat, EverythingIsFound) {
     }
 }
 
-TEST(OldFormat, IsNotWritten) {
+#if H5MOTE_WRITE
+
+TEST(OldFormat, IsChanged) {
     make_image(0);
     OldFile file(0, false);
-    EXPECT_EQ(file.status, H5MOTE_WRITE != 0 ? Status::unsupported : Status::ok);
+    ASSERT_EQ(file.status, Status::ok);
+    EXPECT_EQ(file.root.write_attribute("attribute", std::int32_t{7}), Status::ok);
+    file.root.close();
+    ASSERT_EQ(file.bench.file.close(), Status::ok);
+    ASSERT_EQ(file.bench.open(), Status::ok);
+    Group root = file.bench.file.root();
+    std::int32_t value = 0;
+    EXPECT_EQ(root.read_attribute("attribute", value), Status::ok);
+    EXPECT_EQ(value, 7);
 }
+
+#endif
 
 TEST(OldFormat, TruncatedFilesAreReadOnRequestOnly) {
     make_image(0);

@@ -340,21 +340,16 @@ TEST(RefusedChanges, ChunkInAnIndexWithAHeaderAcrossSectors) {
 }
 
 // A filtered chunk gets its entry in the index when it is flushed. With a limited maximum size, the index is a fixed
-// array in one block, which must fit into the metadata cache.
-TEST(RefusedChanges, IndexLargerThanTheMetadataCache) {
+// array in one block, which need not fit into the metadata cache.
+TEST(RefusedChanges, AnIndexLargerThanTheMetadataCacheIsNoReason) {
     for (const bool written : {false, true}) {
-        const Image before = made_by_libhdf5(8, {4000, true, 4, written});
-        Storage storage(before, 4096);
+        Storage storage(made_by_libhdf5(8, {4000, true, 4, written}), 4096);
         auto dataset = storage.file.root().open_dataset("d");
         ASSERT_EQ(dataset.status(), Status::ok);
-        for (unsigned i = 0; i < 3; ++i) {
-            EXPECT_EQ(write_rows(*dataset), Status::over_budget);
-            EXPECT_EQ(storage.file.flush(), Status::ok);
-        }
+        EXPECT_EQ(write_rows(*dataset), Status::ok);
+        EXPECT_EQ(storage.file.flush(), Status::ok);
         EXPECT_EQ(dataset->close(), Status::ok);
         EXPECT_EQ(storage.file.close(), Status::ok);
-        // The index may be created, but no chunk is entered in it.
-        EXPECT_TRUE(!written || storage.image() == before);
     }
 }
 

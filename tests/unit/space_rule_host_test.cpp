@@ -5,6 +5,7 @@
 
 #include "file_space.hpp"
 #include "forwarding_driver.hpp"
+#include "spilling.hpp"
 #include "storage_bench.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ private:
 };
 
 // Keeps extents in memory, and refuses to after some of them if it is told so.
-class Keeper final : public SpaceKeeper, public SpaceOverflow {
+class Keeper final : public SpaceKeeper, public Spilling {
 public:
     explicit Keeper(std::size_t most) noexcept : most_(most) {}
     bool read(std::size_t i, FreeExtent& extent) noexcept override {
@@ -92,8 +93,9 @@ public:
     explicit Model(FileSpace& space) noexcept : space_(space) {}
 
     void take(Address address, Address size) {
-        bytes_.resize(std::max<std::size_t>(bytes_.size(), address + size), kFree);
-        for (Address at = address; at < address + size; ++at) {
+        const auto end = static_cast<std::size_t>(address + size);
+        bytes_.resize(std::max(bytes_.size(), end), kFree);
+        for (auto at = static_cast<std::size_t>(address); at < end; ++at) {
             ASSERT_EQ(bytes_[at], kFree) << "byte " << at << " was given out";
             bytes_[at] = kUsed;
         }
@@ -129,7 +131,8 @@ private:
 
     Address check(const FreeExtent& extent) {
         EXPECT_TRUE(extent.size == 0 || extent.address + extent.size <= space_.end());
-        for (Address at = extent.address; at < extent.address + extent.size && at < bytes_.size(); ++at) {
+        for (auto at = static_cast<std::size_t>(extent.address);
+             at < extent.address + extent.size && at < bytes_.size(); ++at) {
             EXPECT_EQ(bytes_[at], static_cast<char>(extent.pending)) << "byte " << at;
         }
         return extent.size;

@@ -110,9 +110,9 @@ public:
         }
         most_spilled = std::max(most_spilled, free.spilled());
         for (const auto& [address, size] : blocks_) {
-            std::vector<std::byte> stored(size);
+            std::vector<std::byte> stored(static_cast<std::size_t>(size));
             ASSERT_EQ(storage_.read(Usage::raw_data, address, {stored.data(), stored.size()}), Status::ok);
-            for (Address i = 0; i < size; ++i) {
+            for (std::size_t i = 0; i < stored.size(); ++i) {
                 ASSERT_EQ(stored[i], value(address + i)) << "byte " << i << " of the block at " << address;
             }
         }
@@ -136,8 +136,8 @@ private:
         if (file_.space.allocate(Usage::raw_data, size, address) != Status::ok) {
             return;
         }
-        std::vector<std::byte> bytes(size);
-        for (Address i = 0; i < size; ++i) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
             bytes[i] = value(address + i);
         }
         ASSERT_EQ(storage_.write(Usage::raw_data, address, {bytes.data(), bytes.size()}), Status::ok);
@@ -191,7 +191,9 @@ TEST(SpilledExtents, NothingIsGivenOutTwiceAndNothingIsLost) {
         complete += bench.complete;
     }
     printf("spilled extents: at most %zu in the table, %u states without a lost byte\n", most, complete);
-    EXPECT_GT(most, 28U);  // the table was moved
+    if (sweep_step() == 1) {
+        EXPECT_GT(most, 28U);  // the table was moved
+    }
     EXPECT_GT(complete, 60000U / sweep_step());
 }
 

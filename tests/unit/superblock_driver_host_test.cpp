@@ -6,6 +6,8 @@
 
 #include "cursor.hpp"
 #include "faulty_files.hpp"
+#include "promising_driver.hpp"
+#include "sound.hpp"
 
 namespace {
 
@@ -198,6 +200,42 @@ TEST(SuperblockDriver, EachByteOfACacheImage) {
     EXPECT_GT(refused, 30U);
     EXPECT_GT(opened, 30U);
 }
+
+#if H5MOTE_WRITE
+// What the image holds is in its place when the file is opened for writing, and the image is gone. libhdf5 finds the
+// rest as it was, and what was added.
+TEST(SuperblockDriver, FilesWithACacheImageAreContinued) {
+    for (const std::uint32_t unit : {512U, 1U << 30}) {
+        const Image made = with_cache_image();
+        MallocAllocator heap;
+        NullPort port;
+        GrowingMemoryDriver storage(heap);
+        PromisingDriver promising(storage, with_unit(unit));
+        ASSERT_EQ(storage.write(Usage::raw_data, 0, {made.data(), made.size()}), Status::ok);
+        for (int opening = 0; opening < 2; ++opening) {
+            Library library(heap, port, {}, formats::all);
+            auto file = File::open(library, promising);
+            ASSERT_EQ(file.status(), Status::ok);
+            Group root = file->root();
+            auto group = root.open_group("group 3");
+            ASSERT_EQ(group.status(), Status::ok);
+            ASSERT_EQ(group->write_attribute("opening", opening), Status::ok);
+            ASSERT_EQ(root.create_group("new " + std::to_string(opening)).status(), Status::ok);
+            const Findings findings = findings_in(*file);
+            EXPECT_TRUE(findings.none()) << findings.last_kind << " at " << findings.last_address;
+            ASSERT_EQ(file->close(), Status::ok);
+        }
+        const Image after = image_of(storage);
+        const Hdf5Id file = open_image({after.data(), after.size()}, H5F_ACC_RDWR, H5F_LIBVER_LATEST);
+        ASSERT_GE(file, 0);
+        H5G_info_t info{};
+        EXPECT_GE(H5Gget_info(file, &info), 0);
+        EXPECT_EQ(info.nlinks, 12U);
+        EXPECT_GT(H5Aexists_by_name(file, "group 3", "opening", H5P_DEFAULT), 0);
+        EXPECT_GT(H5Lexists(file, "group 9/up", H5P_DEFAULT), 0);
+    }
+}
+#endif
 
 }  // namespace
 

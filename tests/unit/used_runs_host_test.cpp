@@ -31,7 +31,7 @@ Outcome walk(const std::vector<Block>& blocks, Address size, std::size_t capacit
     NullPort port;
     Context context{memory, port, {}};
     Outcome outcome;
-    outcome.used.assign(size, true);
+    outcome.used.assign(static_cast<std::size_t>(size), true);
     {
         UsedRuns runs(context);
         EXPECT_EQ(runs.reserve(capacity * sizeof(ByteRun)), Status::ok);
@@ -58,7 +58,7 @@ Outcome walk(const std::vector<Block>& blocks, Address size, std::size_t capacit
 }
 
 std::vector<bool> map_of(const std::vector<Block>& blocks, Address size) {
-    std::vector<bool> used(size);
+    std::vector<bool> used(static_cast<std::size_t>(size));
     for (const Block& block : blocks) {
         std::fill_n(used.begin() + static_cast<std::ptrdiff_t>(block.address), block.size, true);
     }

@@ -53,6 +53,19 @@ struct Scratch {
         return file.close();
     }
     ConstBytes contents() const { return storage.contents(); }
+    /// Writes the closed file to the working directory, for libhdf5, and returns its name there.
+    std::string on_disk() const {
+        const std::string name = "variable_writing.h5";
+        std::ofstream(name, std::ios::binary)
+            .write(reinterpret_cast<const char*>(contents().data()), static_cast<std::streamsize>(contents().size()));
+        return name;
+    }
+    /// Goes on with that file, which is taken away there.
+    Result<File> open_from_disk(const std::string& name) {
+        const std::vector<std::byte> changed = take_file(name);
+        EXPECT_EQ(storage.assign({changed.data(), changed.size()}), Status::ok);
+        return File::open(library, storage, access);
+    }
 
     MallocAllocator memory;
     GrowingMemoryDriver storage{memory};
@@ -227,10 +240,7 @@ TEST(VariableWriting, LibhdfGoesOn) {
     }
     EXPECT_EQ(dataset->close(), Status::ok);
     EXPECT_EQ(scratch.close(), Status::ok);
-    const ConstBytes image = scratch.contents();
-    const std::string name = "variable_writing.h5";
-    std::ofstream(name, std::ios::binary)
-        .write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
+    const std::string name = scratch.on_disk();
     std::vector<std::string> texts = some_texts(100, 9);
     {
         const Hdf5Id file(H5Fopen(name.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
@@ -240,9 +250,7 @@ TEST(VariableWriting, LibhdfGoesOn) {
         ASSERT_GE(H5Tset_cset(type, H5T_CSET_UTF8), 0);
         ASSERT_GE(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers(texts).data()), 0);
     }
-    const std::vector<std::byte> changed = take_file(name);
-    EXPECT_EQ(scratch.storage.assign({changed.data(), changed.size()}), Status::ok);
-    auto file = File::open(scratch.library, scratch.storage, scratch.access);
+    auto file = scratch.open_from_disk(name);
     ASSERT_EQ(file.status(), Status::ok);
     auto again = file->root().open_dataset("texts");
     expect_texts(scratch.library, *again, pointers(texts));
@@ -251,6 +259,48 @@ TEST(VariableWriting, LibhdfGoesOn) {
     EXPECT_EQ(file->flush(), Status::ok);
     EXPECT_TRUE(findings_in(*file).none());
     expect_texts_by_libhdf5(scratch.contents(), "texts", pointers(texts));
+    EXPECT_EQ(again->close(), Status::ok);
+    EXPECT_EQ(file->close(), Status::ok);
+}
+
+// libhdf5 allocates space that was something else's. Without FillTime::on_allocation it would leave in it what was
+// there, and take that for the places of values.
+TEST(VariableWriting, ValuesThatLibhdf5AllocatesAndDoesNotWriteAreNone) {
+    Scratch scratch;
+    DatasetCreate create;
+    create.allocation = AllocationTime::early;
+    auto former = scratch.root.create_dataset<std::uint8_t>("former", create, Dataspace::simple({4096}));
+    ASSERT_EQ(former.status(), Status::ok);
+    const std::vector<std::uint8_t> bytes(4096, 0xa5);
+    EXPECT_EQ(former->write(Selection::all(), Span<const std::uint8_t>(bytes.data(), bytes.size())), Status::ok);
+    EXPECT_EQ(former->close(), Status::ok);
+    create.allocation = AllocationTime::late;
+    auto texts = scratch.root.create_dataset("texts", kText, Dataspace::simple({100}), create);
+    DatasetInfo info;
+    EXPECT_EQ(texts->info(info), Status::ok);
+    EXPECT_EQ(info.fill_time, FillTime::on_allocation);
+    EXPECT_EQ(texts->close(), Status::ok);
+    EXPECT_EQ(scratch.close(), Status::ok);
+    const std::string name = scratch.on_disk();
+    {
+        const Hdf5Id file(H5Fopen(name.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+        ASSERT_GE(H5Ldelete(file, "former", H5P_DEFAULT), 0);
+        const Hdf5Id data(H5Dopen2(file, "texts", H5P_DEFAULT), H5Dclose);
+        const Hdf5Id type(H5Dget_type(data), H5Tclose);
+        const Hdf5Id space(H5Dget_space(data), H5Sclose);
+        const hsize_t at = 7;
+        const hsize_t one = 1;
+        ASSERT_GE(H5Sselect_elements(space, H5S_SELECT_SET, 1, &at), 0);
+        const Hdf5Id memory(H5Screate_simple(1, &one, nullptr), H5Sclose);
+        const char* const text = "seven";
+        ASSERT_GE(H5Dwrite(data, type, memory, space, H5P_DEFAULT, &text), 0);
+    }
+    auto file = scratch.open_from_disk(name);
+    ASSERT_EQ(file.status(), Status::ok);
+    auto again = file->root().open_dataset("texts");
+    std::vector<const char*> wanted(100, nullptr);
+    wanted[7] = "seven";
+    expect_texts(scratch.library, *again, wanted);
     EXPECT_EQ(again->close(), Status::ok);
     EXPECT_EQ(file->close(), Status::ok);
 }

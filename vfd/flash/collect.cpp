@@ -2,6 +2,7 @@
 // which they were written, whatever they hold, so that all wear alike.
 #include "flash_format.hpp"
 
+#include "checked.hpp"
 #include "cursor.hpp"
 
 namespace h5mote {
@@ -174,58 +175,114 @@ Status FlashLog::refresh() noexcept {
     return renew(block, from, frail_end_);
 }
 
-// Frees the oldest blocks until wanted_blocks() are free. The work is bounded: the bytes of records looked at and
-// appended are about `rate_` times those appended since the last call (debt_). Called when everything is committed.
-Status FlashLog::collect() noexcept {
+// Blocks that are free when all that is needed has been moved together: of the pages that the device could hold, those
+// that it does not hold leave their share. The slack of lay_out() is not counted, so that one round gains as many.
+std::uint32_t FlashLog::most_free_blocks() const noexcept {
+    const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
+    return start_blocks_ +
+           static_cast<std::uint32_t>(quotient_of(std::uint64_t{blocks_of_pages()} * unused, most_pages_));
+}
+
+// The most of debt_ that one sync works off, when `appended` bytes were appended since the last one: twice as much and
+// what every sync appends. So what a mount, a failed program or old nodes added to debt_ is spread over many syncs.
+std::uint64_t FlashLog::share(std::uint64_t appended) const noexcept {
+    return 2 * appended + page_cost() + 2 * geometry_.program_unit;
+}
+
+// Bytes that are looked at and appended when the whole log is collected once. What is appended are the pages and their
+// share of the map, for which lay_out() has set a limit.
+std::uint64_t FlashLog::round_of_log() const noexcept {
+    return std::uint64_t{geometry_.blocks - free_blocks() + blocks_of_pages()} << block_log2_;
+}
+
+// Moves the oldest record that was not looked at yet, or frees its block, or commits what was moved. `size`: bytes of
+// the record.
+Status FlashLog::collect_step(Walk& walk, std::uint32_t& size) noexcept {
+    if (failed_block_ != kNoFlashPage) {
+        return relocate();
+    }
+    if (worth_a_commit()) {
+        return commit();
+    }
+    if (step(walk)) {
+        const Place place = place_of(walk.block, walk.offset);
+        bool is_live = false;
+        H5MOTE_TRY(make_room());
+        H5MOTE_TRY(live(place, walk.record, is_live));
+        if (is_live) {
+            H5MOTE_TRY(move(place, walk.record));
+        }
+        size = walk.record.size();
+        walk.offset += size;
+        scan_ = walk.offset;
+        return Status::ok;
+    }
+    std::uint32_t following = next(tail_);
+    std::uint32_t bad = 0;
+    for (; following != head_ && known_bad(following); following = next(following)) {
+        ++bad;
+    }
+    if (unanswered_) {
+        return Status::io_error;
+    }
+    tail_ = following;
+    bad_passed_ += bad;
+    limit_ = keep(FlashRule::free_last) ? limit_ : tail_;
+    scan_ = first_record();
+    walk = {tail_, scan_, {}};
+    return Status::ok;
+}
+
+// Frees the oldest blocks until `wanted` are free or `budget`, bytes that may be looked at or appended, is used up: a
+// read or a program counts as some bytes at least. What is left of the budget remains there. Called when everything
+// is committed.
+Status FlashLog::collect(std::uint32_t wanted, std::uint64_t& budget) noexcept {
     unanswered_ = false;
     const std::uint32_t owed = debt_;
     const std::uint64_t before = counts_.programmed;
-    std::uint64_t budget = std::uint64_t{owed} * rate_;
     Status status = Status::ok;
     Walk walk{tail_, scan_, {}};
-    while (status == Status::ok && budget > 0 && tail_ != head_ && free_blocks() > 2 &&
-           freed_blocks() < wanted_blocks()) {
-        if (failed_block_ != kNoFlashPage) {
-            status = relocate();
-        } else if (worth_a_commit()) {
-            status = commit();
-        } else if (step(walk)) {
-            const Place place = place_of(walk.block, walk.offset);
-            const std::uint32_t appended = debt_;
-            bool is_live = false;
-            status = make_room();
-            if (status == Status::ok) {
-                status = live(place, walk.record, is_live);
-            }
-            if (status == Status::ok && is_live) {
-                status = move(place, walk.record);
-            }
-            if (status == Status::ok) {
-                walk.offset += walk.record.size();
-                scan_ = walk.offset;
-                const std::uint32_t work = walk.record.size() + debt_ - appended;
-                budget -= budget < work ? budget : work;
-            }
-        } else {
-            std::uint32_t following = next(tail_);
-            std::uint32_t bad = 0;
-            for (; following != head_ && known_bad(following); following = next(following)) {
-                ++bad;
-            }
-            if (unanswered_) {
-                status = Status::io_error;
-                break;
-            }
-            tail_ = following;
-            bad_passed_ += bad;
-            limit_ = keep(FlashRule::free_last) ? limit_ : tail_;
-            scan_ = first_record();
-            walk = {tail_, scan_, {}};
-        }
+    while (status == Status::ok && budget > 0 && tail_ != head_ && free_blocks() > 2 && freed_blocks() < wanted) {
+        const std::uint32_t debt = debt_;
+        const std::uint32_t reads = counts_.mount_reads;
+        const auto programs = static_cast<std::uint32_t>(counts_.programs);
+        std::uint32_t size = 0;
+        status = collect_step(walk, size);
+        const std::uint32_t appended = debt_ - debt;
+        std::uint32_t work = appended + (size > appended ? size : appended);
+        const std::uint32_t read = (counts_.mount_reads - reads) * read_work();
+        const std::uint32_t programmed = (static_cast<std::uint32_t>(counts_.programs) - programs) * program_work();
+        work = work > read ? work : read;
+        work = work > programmed ? work : programmed;
+        budget -= budget < work ? budget : work;
     }
     counts_.collected += counts_.programmed - before;
-    debt_ = status == Status::ok ? 0 : owed;
+    debt_ = owed;  // what was moved does not have to be made up for
     return status;
+}
+
+// Before a transaction: collects until `wanted` blocks are free, but no more than the whole log.
+void FlashLog::collect_to_begin(std::uint32_t wanted) noexcept {
+    const std::uint64_t round = round_of_log();
+    std::uint64_t left = round;
+    debt_ = collect(wanted, left) == Status::ok ? 0 : debt_;
+    carried_ = debt_;
+    worked_ = round - left;
+}
+
+// After a commit: works off `share` bytes of debt_, and leaves the rest to the next syncs. For each of them, `rate_`
+// bytes are looked at or appended, but no more than the whole log; what collect_to_begin() has done counts.
+void FlashLog::collect_after_sync(std::uint64_t share) noexcept {
+    const std::uint32_t now = debt_ < share ? debt_ : static_cast<std::uint32_t>(share);
+    const std::uint64_t round = round_of_log();
+    const std::uint64_t most = round > worked_ ? round - worked_ : 0;
+    std::uint64_t budget = std::uint64_t{now} * rate_;
+    budget = budget < most ? budget : most;
+    if (collect(wanted_blocks(), budget) == Status::ok) {
+        debt_ -= budget == 0 ? now : debt_;
+    }
+    carried_ = debt_;
+    worked_ = 0;
 }
 
 }  // namespace h5mote

@@ -46,6 +46,11 @@ Status FlashDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes fro
     return log().write(address, from);
 }
 
+std::uint32_t FlashDriver::fewest_blocks(const FlashGeometry& geometry, const FlashFormat& format,
+                                         const FlashOptions& options) noexcept {
+    return FlashLog::fewest_blocks(geometry, format, options);
+}
+
 std::int32_t FlashDriver::last_error() const noexcept { return log().last_error(); }
 
 Status FlashDriver::sync() noexcept { return log().sync(); }

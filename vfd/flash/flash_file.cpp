@@ -59,50 +59,74 @@ Status FlashLog::changing() noexcept {
 }
 
 // The most bytes of log that changing part of one page takes: the whole page, if its pieces are put together, in two
-// records, and a node of each level of the map, of which only the lowest is likely to be written whole.
+// records, and a node of each level of the map, of which only the lowest is likely to be written whole. The map counts
+// as high as it becomes when the device is full, because room that is kept must suffice while it becomes higher.
 std::uint32_t FlashLog::page_cost() const noexcept {
-    return format_.page_size + 2 * (Record::kSize + 8) + kFlashNodeRecord + (height_ - 1U) * 40;
+    std::uint32_t height = height_;
+    while (most_pages_ >> (kFlashFanOutLog2 * height) != 0) {
+        ++height;
+    }
+    return format_.page_size + 2 * (Record::kSize + 8) + kFlashNodeRecord + (height - 1U) * 40;
 }
+
+// Bytes of a block that records surely fill: its end stays unused if the next record, at most a whole node, does not
+// fit.
+std::uint32_t FlashLog::usable() const noexcept { return geometry_.block_size - first_record() - kFlashNodeRecord; }
 
 // Further blocks that `bytes` of records may need when the block being written is full.
 std::uint32_t FlashLog::blocks_for(std::uint64_t bytes) const noexcept {
-    // The end of a block stays unused if the next record does not fit: leave the size of a whole node out of account.
-    const std::uint32_t usable = geometry_.block_size - first_record() - kFlashNodeRecord;
     const std::uint32_t here = room() < kFlashNodeRecord ? 0 : room() - kFlashNodeRecord;
-    return bytes <= here ? 0 : static_cast<std::uint32_t>(divide_up(bytes - here, usable));
+    return bytes <= here ? 0 : static_cast<std::uint32_t>(divide_up(bytes - here, usable()));
+}
+
+// Blocks that must be free for `bytes` of records, so that `spare` stay free. Before the first change of a transaction
+// it may be more:
+//
+//   after a mount           as many again as a sync leaves, because the mount gave up the rest of a block, and may have
+//                           come after a power cut that left little
+//   while starved_ is set   all that there can be, because nobody knows how much the transaction will write
+std::uint32_t FlashLog::blocks_to_begin(std::uint64_t bytes, std::uint32_t spare) const noexcept {
+    const std::uint32_t blocks = blocks_for(bytes);
+    const std::uint32_t wanted = blocks + spare;
+    if (!can_make_room() || !(fresh_ || starved_)) {
+        return wanted;
+    }
+    const std::uint32_t all = most_free_blocks();
+    const std::uint32_t begin = starved_ || blocks + wanted_blocks() > all ? all : blocks + wanted_blocks();
+    return wanted < begin ? begin : wanted;
 }
 
 // Makes sure that the log has room for `bytes` of records, in addition to the room that keep_room() keeps, and that
-// `spare` blocks stay free. Commits and collects for that where it may.
+// `spare` blocks stay free. Collects for that where it may: blocks become free by a commit, which is allowed only while
+// nothing is uncommitted (half a change must not become durable) and no room is kept. Otherwise the call fails, and
+// starved_ makes the next possible call make room. What is more than can be gained is refused without an attempt, which
+// would wear the chip each time.
 Status FlashLog::log_space_for(std::uint64_t bytes, std::uint32_t spare) noexcept {
     if (bytes <= granted_bytes_) {
         granted_bytes_ -= bytes;
         return Status::ok;
     }
     bytes += kept_bytes_ + kFlashHeight * kFlashNodeRecord;
-    const std::uint64_t blocks = blocks_for(bytes);
-    // The first change after a mount makes as much room as a sync leaves behind it: the mount gave up the rest of a
-    // block, and may have come after a power cut that left little. Blocks become free by a commit, which is allowed
-    // only while nothing is uncommitted (half a change must not become durable) and no room is kept. Otherwise the call
-    // fails, and starved_ makes the next possible call make room.
-    const bool can_make = !dirty_ && kept_pages_ == 0;
-    const std::uint64_t wanted = blocks + (fresh_ && !dirty_ ? wanted_blocks() : spare);
-    if (wanted <= free_blocks() && !(starved_ && can_make)) {
-        granted_bytes_ = 0;
-        return Status::ok;
+    const std::uint32_t wanted = blocks_to_begin(bytes, spare);
+    if (wanted > free_blocks()) {
+        if (!can_make_room() || blocks_for(bytes) + spare > most_free_blocks() + start_blocks_ - spare_blocks_) {
+            starved_ = starved_ || !can_make_room();
+            return Status::no_space;
+        }
+        const bool kept = limit_ != tail_;
+        H5MOTE_TRY(commit_now());
+        collect_to_begin(wanted + 2);  // the last commit, and nodes that it writes, may begin two blocks
+        starved_ = false;
+        if (kept || limit_ != tail_) {
+            // Only now can the blocks that were collected last be erased, and a session after this one need not keep
+            // what the first commit has kept for the one before it.
+            H5MOTE_TRY(commit_now());
+        }
+        return blocks_for(bytes) + spare <= free_blocks() ? Status::ok : Status::no_space;
     }
-    debt_ = debt_ > bytes ? debt_ : static_cast<std::uint32_t>(bytes);
-    starved_ = !can_make;
-    if (starved_) {
-        return Status::no_space;
-    }
-    H5MOTE_TRY(begin());
-    H5MOTE_TRY(commit_and_collect());
-    H5MOTE_TRY(commit_and_collect());
-    if (blocks_for(bytes) + spare > free_blocks()) {
-        H5MOTE_TRY(outward(commit()));  // only now can the blocks that were collected last be erased
-    }
-    return blocks_for(bytes) + spare <= free_blocks() ? Status::ok : Status::no_space;
+    starved_ = starved_ && !can_make_room();
+    granted_bytes_ = 0;
+    return Status::ok;
 }
 
 // Whether a write of `size` bytes finds room in the log, and the pages that it adds fit on the device.
@@ -187,6 +211,16 @@ Status FlashLog::room_to_unmap(std::uint32_t pages) noexcept {
                                                                                             : Status::no_space;
 }
 
+// Pages for which keep_room(1, their bytes) finds room if nothing is uncommitted: as many as the device can hold in
+// addition, and as their records fit into the blocks that can be made free.
+std::uint32_t FlashLog::pages_of_transaction() const noexcept {
+    const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
+    const std::uint64_t log = std::uint64_t{most_free_blocks() + merge_blocks_ - spare_blocks_} * usable();
+    const std::uint64_t rest = std::uint64_t{2 + 1 + kChanges} * page_cost() + kFlashHeight * kFlashNodeRecord;
+    const std::uint64_t pages = log < rest ? 0 : quotient_of(log - rest, format_.page_size + kPiece);
+    return unused <= 2 ? 0 : pages < unused - 2 ? static_cast<std::uint32_t>(pages) : unused - 2;
+}
+
 Status FlashLog::write(std::uint64_t address, ConstBytes from) noexcept {
     H5MOTE_TRY(changing());
     if (from.empty()) {
@@ -224,7 +258,16 @@ Status FlashLog::discard() noexcept {
     }
     FlashOptions options;
     options.changes = static_cast<std::uint16_t>(most_changes_);
-    return mount(options);
+    const bool starved = starved_;
+    const Status status = mount(options);
+    starved_ = starved_ || starved;
+    return status;
+}
+
+Status FlashLog::commit_now() noexcept {
+    H5MOTE_TRY(outward(begin()));
+    H5MOTE_TRY(outward(flush_old()));
+    return outward(commit());
 }
 
 Status FlashLog::sync() noexcept {
@@ -241,17 +284,16 @@ Status FlashLog::sync() noexcept {
         return Status::ok;
     }
     unanswered_ = false;
-    H5MOTE_TRY(outward(begin()));
-    return commit_and_collect();
-}
-
-// Commits, then frees blocks.
-Status FlashLog::commit_and_collect() noexcept {
-    unanswered_ = false;
-    H5MOTE_TRY(outward(flush_old()));
-    H5MOTE_TRY(outward(commit()));
+    const std::uint64_t most = share(debt_ - carried_);
+    const bool last_blocks = limit_ != tail_ && free_blocks() <= sync_blocks_ + batch_blocks_;
+    H5MOTE_TRY(commit_now());
+    if (last_blocks) {
+        // Sessions that commit once each begin a block each, and none of them frees one: what the first commit after a
+        // mount keeps for the commit before it is free when a second commit says so.
+        (void)commit_now();
+    }
     // Everything is durable by now. If collecting fails, the next call that needs space tries it again.
-    (void)collect();
+    collect_after_sync(most);
     return Status::ok;
 }
 
@@ -327,6 +369,7 @@ FlashUsage FlashLog::usage() const noexcept {
         usage.file_size = file_size_;
         usage.capacity = std::uint64_t{most_pages_} << page_log2_;
         usage.live = std::uint64_t{live_pages_} << page_log2_;
+        usage.transaction = std::uint64_t{pages_of_transaction()} << page_log2_;
         usage.blocks_bad = bad_;
         usage.blocks_free = freed_blocks();
         usage.blocks_used = geometry_.blocks - bad_ - usage.blocks_free;

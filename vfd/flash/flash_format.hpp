@@ -48,14 +48,16 @@ namespace h5mote {
 // The rules that keep a power cut from losing anything that was committed.
 enum class FlashRule : std::uint8_t {
     none,
-    erase_first,    // a block is erased before use, whatever it looks like
-    checksum_head,  // a block belongs to the log only if its header's checksum fits
-    checksum,       // a record counts only if its checksum does
-    commit_alone,   // a commit does not share a program unit with what it commits
-    free_last,      // a block that an earlier commit needs is not erased before a later commit is complete
-    leave_block,    // after a mount nothing is added to the block with the commit: a program there may have been cut
-    barrier,        // records that were never committed do not come back
-    own_records     // records from before a mount are not replayed by the mount after it
+    erase_first,     // a block is erased before use, whatever it looks like
+    checksum_head,   // a block belongs to the log only if its header's checksum fits
+    checksum,        // a record counts only if its checksum does
+    commit_alone,    // a commit does not share a program unit with what it commits
+    free_last,       // a block that an earlier commit needs is not erased before a later commit is complete
+    leave_block,     // after a mount nothing is added to the block with the commit: a program there may have been cut
+    barrier,         // records that were never committed do not come back
+    own_records,     // records from before a mount are not replayed by the mount after it
+    lasting_commit,  // a mount sees from how far the log has come which blocks the session before it could erase
+    regain           // what a cut has interrupted finds the room again that it had
 };
 // A build for tests leaves one of them out. Each program in tests/powercut that is built without a rule must see
 // losses.

@@ -11,6 +11,8 @@ public:
     FlashLog(FlashDevice& device, Bytes memory) noexcept : device_(device), memory_(memory) {}
 
     static bool identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& format) noexcept;
+    static std::uint32_t fewest_blocks(const FlashGeometry& geometry, const FlashFormat& format,
+                                       const FlashOptions& options) noexcept;
     Status format(const FlashFormat& format, const FlashOptions& options) noexcept;
     Status mount(const FlashOptions& options) noexcept;
     bool mounted() const noexcept { return mounted_; }
@@ -51,7 +53,8 @@ private:
     Place place_of(std::uint32_t block, std::uint32_t offset) const noexcept {
         return (block << (block_log2_ - 2)) | (offset >> 2);
     }
-    std::uint32_t first_record() const noexcept;
+    static std::uint32_t first_record(const FlashGeometry& geometry) noexcept;
+    std::uint32_t first_record() const noexcept { return first_record(geometry_); }
     std::uint32_t position() const noexcept { return window_start_ + window_fill_; }
     std::uint32_t room() const noexcept { return geometry_.block_size - position(); }
     std::uint32_t next(std::uint32_t block) const noexcept { return block + 1 == geometry_.blocks ? 0 : block + 1; }
@@ -123,11 +126,29 @@ private:
     Status renew(std::uint32_t block, std::uint32_t from, std::uint32_t to) noexcept;
     Status relocate() noexcept;
     Status refresh() noexcept;
-    Status collect() noexcept;
+    // Blocks that all pages which the device can hold, and the map, take together.
+    std::uint32_t blocks_of_pages() const noexcept {
+        return geometry_.blocks - bad_ + spare_blocks_ - 2 * start_blocks_;
+    }
+    std::uint64_t round_of_log() const noexcept;
+    // When blocks are collected, a read or a program counts as so many bytes at least: about what they are on average.
+    std::uint32_t read_work() const noexcept { return format_.page_size / 128 + 12; }
+    std::uint32_t program_work() const noexcept { return format_.page_size / 4 + 96; }
+    std::uint32_t most_free_blocks() const noexcept;
+    std::uint64_t share(std::uint64_t appended) const noexcept;
+    Status collect_step(Walk& walk, std::uint32_t& size) noexcept;
+    Status collect(std::uint32_t wanted, std::uint64_t& budget) noexcept;
+
+    // layout.cpp: what the device and the memory are divided into
+    Status check(const FlashFormat& format) noexcept;
+    struct Reserve {
+        std::uint32_t sync, merge, batch, spare, start, slack;
+    };
+    static Reserve reserve(std::uint32_t good, const FlashGeometry& geometry, const FlashFormat& format,
+                           const FlashOptions& options) noexcept;
+    Status lay_out(const FlashFormat& format, const FlashOptions& options) noexcept;
 
     // mount.cpp
-    Status check(const FlashFormat& format) noexcept;
-    Status lay_out(const FlashFormat& format, const FlashOptions& options) noexcept;
     Status scan(BlockHead& newest) noexcept;
     void look_behind(BlockHead& newest) noexcept;
     Status find_commit(const BlockHead& newest, const BlockHead& known, Commit& commit) noexcept;
@@ -142,11 +163,17 @@ private:
     Status commit() noexcept;
     // flash_file.cpp: reading and writing the file
     Status changing() noexcept;
-    Status commit_and_collect() noexcept;
+    Status commit_now() noexcept;
     Status cut(std::uint32_t page, std::uint32_t kept) noexcept;
     Status space_for(std::uint64_t address, std::size_t size) noexcept;
+    bool can_make_room() const noexcept { return !dirty_ && kept_pages_ == 0; }
+    std::uint32_t blocks_to_begin(std::uint64_t bytes, std::uint32_t spare) const noexcept;
     Status log_space_for(std::uint64_t bytes, std::uint32_t spare) noexcept;
+    void collect_to_begin(std::uint32_t wanted) noexcept;
+    void collect_after_sync(std::uint64_t share) noexcept;
+    std::uint32_t usable() const noexcept;
     std::uint32_t blocks_for(std::uint64_t bytes) const noexcept;
+    std::uint32_t pages_of_transaction() const noexcept;
     Status room_to_unmap(std::uint32_t pages) noexcept;
     std::uint32_t page_cost() const noexcept;
 
@@ -191,6 +218,8 @@ private:
     std::uint32_t bad_ahead_ = 0;   // bad blocks between head_ (resume_ while fresh_) and limit_
     std::uint32_t bad_passed_ = 0;  // bad blocks between limit_ and tail_
     std::uint32_t debt_ = 0;        // bytes appended that collect() has not yet worked off
+    std::uint32_t carried_ = 0;     // of these, those that the last sync or the mount left
+    std::uint64_t worked_ = 0;      // what log_space_for() has collected since the last sync, as budget of collect()
     Place root_ = 0;
     std::uint32_t live_pages_ = 0;
     std::uint32_t most_pages_ = 0;
@@ -216,7 +245,7 @@ private:
     bool dirty_ = false;       // there are changes that no commit has
     bool wrote_ = false;       // write() made some of them
     bool promised_ = false;    // keep_room() kept room since the last commit
-    bool starved_ = false;     // something did not find room in the log
+    bool starved_ = false;     // something did not find room in the log, or what a power cut has cut took much of it
     bool read_only_ = false;
     bool unanswered_ = false;  // the chip did not answer a read during the present call
 };

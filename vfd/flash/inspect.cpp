@@ -41,40 +41,58 @@ Status FlashLog::block_info(std::uint32_t block, FlashBlockInfo& info) noexcept 
     return unanswered_ ? Status::io_error : Status::ok;
 }
 
-// An upper bound. Before collecting begins, these bytes are appended: `pages` pages, each of which may be written
-// whole, in two blocks, and may push nodes of every level out of memory; the nodes whose changes have become too old,
-// or after a mount all of them; a commit; and padding at program units and at the end of the last block. Collecting
-// then looks at and appends rate_ times as much, plus at most a page and its nodes. Usual records are fewer and larger
-// than assumed here, so that usual costs are far lower.
+// An upper bound. What is appended before collecting begins:
+//
+//   the writes   all bytes and, of the first and the last page of each write, the rest; each page may push a node of
+//                every level out of memory, and the map may become higher
+//   the sync     nodes whose changes have become too old, after a mount or a failed program those above them, too; a
+//                commit; padding at program units
+//
+// Collecting looks at and appends rate_ times as much as share() says or, where the first write has to make room, what
+// the whole log holds: the sync after it collects only the rest of that. It ends with one page and its nodes. Each
+// record that is appended counts at least twice in that work, because it was also looked at.
 FlashCost FlashLog::worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept {
-    constexpr std::uint32_t kNode = Record::kSize + 8 + 4 * kFanOut;
-    constexpr std::uint32_t kChanged = 28;  // bytes of the smallest record that changes the map
+    constexpr std::uint32_t kChanged = 28;        // bytes of the smallest record that changes the map
+    constexpr std::uint32_t kNodeReads = 2 * 10;  // a node consists of ten records at most
     const std::uint32_t unit = geometry_.program_unit;
-    const std::uint32_t usable = geometry_.block_size - first_record() - kNode;
-    const std::uint64_t height = height_ + 1U;
+    const std::uint32_t usable = this->usable();
+    const std::uint32_t height = height_;
     const std::uint64_t pages = (bytes >> page_log2_) + std::uint64_t{2} * writes;
-    const std::uint32_t pieces = 2 + format_.page_size / usable;
-    const std::uint64_t page = format_.page_size + std::uint64_t{20} * pieces;
+    const std::uint32_t pieces = 1 + (format_.page_size + 20) / usable;
     const std::uint64_t commit = Record::kSize + Commit::kSize + 2 * unit;
 
-    std::uint64_t appended = debt_ + pages * (page + height * kNode) + std::uint64_t{writes} * kFlashHeight * kNode;
-    std::uint64_t old = appended / kChanged + 1;
-    old = old < most_changes_ && replayable_ ? old : most_changes_;
-    appended += old * height * kNode + commit;
-    std::uint64_t records = pages * (pieces + height) + std::uint64_t{writes} * kFlashHeight + old * height + 1;
-    appended += fresh_ ? geometry_.block_size : 0;
+    const std::uint32_t growth = writes == 0 ? 0 : kFlashHeight - height;
+    std::uint64_t of_writes = bytes + std::uint64_t{2} * writes * format_.page_size +
+                              pages * (20 * pieces + height * kFlashNodeRecord) + growth * kFlashNodeRecord;
+    of_writes += (of_writes / usable + 1) * (unit + kFlashNodeRecord);  // ends of blocks
+    std::uint64_t old = replayable_ ? of_writes / kChanged + 1 : most_changes_;
+    old = old < most_changes_ ? old : most_changes_;
+    old *= replayable_ ? 1 : height;
+    const std::uint64_t appended = of_writes + old * kFlashNodeRecord + commit + (fresh_ ? first_record() + unit : 0);
 
-    const std::uint64_t moved = appended * rate_ + page + 2 * height * kNode;
-    const std::uint64_t commits = moved / geometry_.block_size + 2;
-    records += moved / (2 * kChanged) + commits;
+    // The writes, and the blocks that are begun for them and the commits, make the log longer.
+    const std::uint64_t round = round_of_log() + appended + 4 * geometry_.block_size;
+    const auto least = [](std::uint64_t one, std::uint64_t other) { return one < other ? one : other; };
+    std::uint64_t work = least(share(of_writes + debt_ - carried_) * rate_, round);
+    const std::uint64_t wanted = of_writes + kept_bytes_ + kFlashHeight * kFlashNodeRecord;
+    if (writes != 0 && can_make_room() && blocks_to_begin(wanted, spare_blocks_) > free_blocks()) {
+        work = round;
+    }
+    const std::uint64_t moved = work / 2 + format_.page_size + 20 * pieces + 2 * height * kFlashNodeRecord;
+    const std::uint64_t nodes = pages * height + growth + old + 2 * height;
+    const std::uint64_t commits = work / (batch_blocks_ * usable) + 4;
     FlashCost cost;
     cost.programmed = appended + moved + commits * commit;
     cost.erases = cost.programmed / usable + 3;
     cost.programmed += cost.erases * first_record();
-    cost.programs = 3 * records + cost.programmed / geometry_.page_size + 2 * cost.erases;
-    // Finding a page reads a node of each level. A node consists of up to kLongestChain records, and so does a page.
-    const std::uint64_t search = 2 * kLongestChain * (height + 1);
-    cost.reads = (records + moved / Record::kSmallest) * (2 * search + 2) + moved / 16 + cost.erases;
+    // A node takes two programs, and one more where it crosses a page of the device.
+    cost.programs = 3 * (pages * pieces + commits) + 2 * (nodes + cost.erases) + appended / geometry_.page_size +
+                    work / program_work();
+    const std::uint64_t units = cost.programmed / unit;
+    cost.programs = cost.programs < units ? cost.programs : units;
+    // To find a page or node reads the nodes above it, to put a page together reads its pieces.
+    cost.reads =
+        (pages + nodes + 1) * height * kNodeReads + (pages + 1) * 2 * kLongestChain + work / read_work() + cost.erases;
     return cost;
 }
 

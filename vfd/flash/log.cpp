@@ -17,7 +17,10 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept
 
 }  // namespace
 
-std::uint32_t FlashLog::first_record() const noexcept { return round_up(BlockHead::kSize, geometry_.program_unit); }
+// Offset of a block's first record.
+std::uint32_t FlashLog::first_record(const FlashGeometry& geometry) noexcept {
+    return round_up(BlockHead::kSize, geometry.program_unit);
+}
 
 std::uint32_t FlashLog::age(Place place) const noexcept {
     return place_of(distance(tail_, block_of(place)), offset_of(place));
@@ -113,7 +116,8 @@ Status FlashLog::put_bytes(const std::byte* from, std::uint32_t size) noexcept {
 }
 
 // Erases the next good block after `after` and writes its header. `previous`: the block that the header names as the
-// one before it.
+// one before it. The last good block before limit_ is left for a barrier, because without one a mount could not
+// continue, and because a mount tells from it whether limit_ was the limit: no_space.
 Status FlashLog::open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept {
     unsigned failures = 0;
     std::uint32_t bad = 0;  // bad blocks passed over that bad_ahead_ still counts
@@ -126,6 +130,9 @@ Status FlashLog::open_block(std::uint32_t after, std::uint32_t previous, bool ba
             unanswered_ = unanswered_ || !answered;
             bad += answered ? 1 : 0;
             continue;
+        }
+        if (!barrier && distance(block, limit_) + bad == bad_ahead_ + 1) {
+            break;
         }
         BlockHead head;
         const bool known = read_head(block, head);

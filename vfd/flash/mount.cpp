@@ -5,6 +5,9 @@
 // it may not be found the next time. So nothing is built on its bytes (a commit has program units of its own), and the
 // blocks that only an earlier commit needs (from limit_ on) are left alone until another commit is known to last.
 //
+// A session that has made a commit knows that it lasts, and goes on into these blocks. If it is killed there, the next
+// mount sees it from how far the log has come (choose_resume()).
+//
 // What follows the commit that is found was never committed. It may hold a commit, though, that could not be read this
 // time and can be read the next time: no block of it must be erased while that commit may still be found. So if there
 // are blocks after the one with the commit, the log continues after all of them, in a block with a higher sequence
@@ -19,14 +22,6 @@
 #include "checked.hpp"
 
 namespace h5mote {
-namespace {
-
-constexpr bool power_of_two(std::uint32_t value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
-
-constexpr std::uint32_t kFewestBlocks = 8;
-constexpr std::uint32_t kMostWords = 0x80000000;
-
-}  // namespace
 
 bool FlashLog::identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& format) noexcept {
     BlockHead head;
@@ -36,82 +31,6 @@ bool FlashLog::identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& 
     geometry = head.geometry;
     format = head.format;
     return true;
-}
-
-// Whether geometry_ and a format make sense together.
-Status FlashLog::check(const FlashFormat& format) noexcept {
-    const std::uint32_t block = geometry_.block_size;
-    if (!power_of_two(block) || block < 512 || block > 1U << 20 || !power_of_two(geometry_.page_size) ||
-        geometry_.page_size > block || !power_of_two(geometry_.program_unit) ||
-        geometry_.program_unit > geometry_.page_size || geometry_.program_unit > block / 4 ||
-        geometry_.blocks < kFewestBlocks || geometry_.blocks > kMostWords / (block / 4) ||
-        (geometry_.erased_value != 0 && geometry_.erased_value != 0xff) || !power_of_two(format.page_size) ||
-        format.page_size < 128 || format.page_size > 4096 || format.page_size > block || format.reserve < 5 ||
-        format.reserve > 50) {
-        return Status::invalid_argument;
-    }
-    return Status::ok;
-}
-
-// Divides the memory, and the device: what pages may take, what must stay free and why.
-//
-//   sync    what one sync may need in addition to the writes: the changed nodes, four blocks that are begun or
-//           abandoned
-//   spare   `sync`, and what it takes to release many pages or, when pages are moved, to put their pieces together in a
-//           window of the log (chain_unit_), and as many blocks as are moved before a commit frees them
-//   start   `spare` and what writes may take while collection, at its rate, moves everything that is alive
-//   pages   the rest, less the same amount again, so that moving everything always gains that amount
-Status FlashLog::lay_out(const FlashFormat& format, const FlashOptions& options) noexcept {
-    if (options.changes < 8 || options.changes > 1024) {
-        return Status::invalid_argument;
-    }
-    if (reinterpret_cast<std::uintptr_t>(memory_.data()) % alignof(Change) != 0) {
-        return Status::invalid_argument;
-    }
-    if (memory_.size() < FlashDriver::required_memory(geometry_, format, options)) {
-        return Status::over_budget;
-    }
-    format_ = format;
-    read_only_ = options.read_only;
-    page_log2_ = static_cast<std::uint8_t>(floor_log2(format.page_size));
-    most_changes_ = options.changes;
-    changes_ = reinterpret_cast<Change*>(memory_.data());
-    window_ = memory_.data() + sizeof(Change) * most_changes_;
-    failed_ = window_ + window_size(geometry_.program_unit);
-    page_ = geometry_.program_unit > 4 ? failed_ + window_size(geometry_.program_unit) : failed_;
-    node_ = page_ + format.page_size;
-
-    const std::uint32_t block = geometry_.block_size;
-    const std::uint32_t good = geometry_.blocks - bad_;
-    const std::uint32_t hundredth = good * (block / 4) / 100;  // words
-    const std::uint32_t window = good * (block / 4) / 16;
-    const std::uint32_t slack = hundredth * format.reserve / 8 * 3;
-    const std::uint32_t flush = (2 * options.changes + kFlashHeight) * kFlashNodeRecord;
-    sync_blocks_ = flush / 2 / (block - kFlashNodeRecord) + 3;
-    merge_blocks_ = window / (block / 4);
-    spare_blocks_ = merge_blocks_ + flush / (block - kFlashNodeRecord) + 5;
-    const std::uint32_t slack_blocks = slack / (block / 4) + 3;
-    // A commit takes two program units. When the device is full, moving a block gains twice the slack's share of its
-    // units, half of which the commit for batch_blocks_ blocks spends.
-    const std::uint32_t units = (block - first_record()) / geometry_.program_unit;
-    batch_blocks_ = 2 * good / (slack_blocks * units) + 1;
-    spare_blocks_ += batch_blocks_ - 1;
-    start_blocks_ = spare_blocks_ + slack_blocks;
-    rate_ = 1600U / (3U * format.reserve) + 2;
-    chain_unit_ = window / kFlashWeightLimit + 1;
-    replay_words_ = options.changes * format.page_size;
-    replay_words_ = replay_words_ > block / 2 ? replay_words_ : block / 2;
-
-    // Bytes of nodes for each changed page: more for a large map, and more if few changes are gathered in memory.
-    const bool many = (good * (block / 16) >> page_log2_) > std::uint32_t{4} * options.changes;
-    const std::uint32_t node_share = (many ? 48U : 24U) + 512U / options.changes;
-    most_pages_ = 0;
-    if (good > start_blocks_ + slack_blocks) {
-        most_pages_ = static_cast<std::uint32_t>(
-            quotient_of(std::uint64_t{good - start_blocks_ - slack_blocks} * (block - first_record() - 40),
-                        format.page_size + 12 + node_share));
-    }
-    return Status::ok;
 }
 
 // Reads the headers of all blocks. not_found: no block belongs to a log.
@@ -368,6 +287,9 @@ Status FlashLog::mount(const FlashOptions& options) noexcept {
     }
     counts_.finding = FlashFinding::none;
     H5MOTE_TRY(lay_out(newest.format, options));
+    if (!read_only_ && geometry_.blocks < fewest_blocks(geometry_, format_, options)) {
+        return Status::no_space;
+    }
     const BlockHead known = newest;
     look_behind(newest);
     Commit commit;
@@ -407,6 +329,9 @@ void FlashLog::start(const Commit& commit) noexcept {
     height_ = static_cast<std::uint8_t>(commit.height);
     live_pages_ = commit.live_pages;
     tail_ = commit.tail;
+    // The sweeps do not show what the kept blocks protect from: the first change after a mount commits before it erases
+    // any of them, because so few blocks are free (log_space_for()). Only a barrier may come first, if the sync that
+    // was cut has used up all its blocks.
     limit_ = commit.tail >= commit.kept ? commit.tail - commit.kept : commit.tail + geometry_.blocks - commit.kept;
     head_ = block_of(commit.place);
     close_block();
@@ -419,10 +344,11 @@ void FlashLog::start(const Commit& commit) noexcept {
     kept_bytes_ = granted_bytes_ = 0;
     cached_ = kNoFlashPage;
     node_place_ = 0;
-    debt_ = geometry_.block_size - offset_of(commit.place);
+    debt_ = carried_ = geometry_.block_size - offset_of(commit.place);
     fresh_ = true;
     replayable_ = false;
     dirty_ = wrote_ = promised_ = starved_ = false;
+    worked_ = 0;
 }
 
 Status FlashLog::format(const FlashFormat& format, const FlashOptions& options) noexcept {
@@ -443,7 +369,7 @@ Status FlashLog::format(const FlashFormat& format, const FlashOptions& options) 
     }
     counts_ = {};
     H5MOTE_TRY(lay_out(format, options));
-    if (most_pages_ == 0) {
+    if (geometry_.blocks - bad_ < fewest_blocks(geometry_, format_, options)) {
         return Status::no_space;
     }
     total_written_ = newest.written;
@@ -455,7 +381,7 @@ Status FlashLog::format(const FlashFormat& format, const FlashOptions& options) 
     tail_ = limit_ = head_;
     bad_ahead_ = bad_;
     bad_passed_ = 0;
-    debt_ = 0;
+    debt_ = carried_ = 0;
     fresh_ = false;
     replayable_ = true;
     H5MOTE_TRY(this->commit());
@@ -473,16 +399,30 @@ void FlashLog::choose_resume() noexcept {
         Record record;
         const Place place = place_of(newest_, first_record());
         const bool known = read_head(newest_, head);
-        // A block without any record holds nothing that could come back, and its header may not last: it is begun anew.
+        // A block without any record holds nothing that could come back, and its header may not last. It is left out,
+        // so that it is not erased twice in a round, or begun anew where few blocks are left: mounts that are cut one
+        // after the other must not use them up.
         const bool lasts = parse(place, record) && intact(place, record);
         barrier_ = !lasts || !known || !head.barrier;
-        newest_ = lasts ? newest_ : newest_ == 0 ? geometry_.blocks - 1 : newest_ - 1;
+        const bool few = distance(newest_, limit_) <= spare_blocks_ + 2 + bad_;
+        newest_ = lasts || !few ? newest_ : newest_ == 0 ? geometry_.blocks - 1 : newest_ - 1;
+        // open_block() leaves the last good block before limit_ for a barrier. So if that one holds something else, or
+        // one behind it was begun, that was by the session that had made this commit: it is known to last.
+        const std::uint32_t left_out = barrier_ ? 1 + bad_between(newest_, limit_) : 0;
+        if (distance(head_, newest_) + left_out >= distance(head_, limit_) && keep(FlashRule::lasting_commit)) {
+            limit_ = tail_;
+        }
         resume_ = newest_;
         bad_ahead_ = bad_between(resume_, limit_);
         behind_ = barrier_ && free_blocks() > spare_blocks_;
         // The enclosed blocks are of no use, like the rest of the block with the commit: both count as appended, so
         // that collecting makes up for them.
-        debt_ += behind_ ? distance(head_, resume_) << block_log2_ : 0;
+        const std::uint32_t cut = behind_ ? distance(head_, resume_) : 0;
+        debt_ += cut << block_log2_;
+        carried_ = debt_;
+        // What was cut will come again. If these blocks are more than an eighth of what was free, it may not find the
+        // room that it had: then all room is made that can be.
+        starved_ = cut > (free_blocks() + cut) / 8 && keep(FlashRule::regain);
     }
     resume_ = behind_ ? newest_ : head_;
     bad_ahead_ = bad_between(resume_, limit_);
@@ -494,6 +434,9 @@ Status FlashLog::begin() noexcept {
     if (!fresh_) {
         return Status::ok;
     }
+    // A block whose header the mount did not see may be seen later. The log goes on in that very block, which is erased
+    // first, so that no power cut can show two blocks with one sequence. If its erase fails, however, and the chip
+    // does not keep the mark of a bad block, the header remains: then the next block has a higher sequence.
     ++sequence_;
     if (barrier_) {
         const std::uint32_t last = head_;
@@ -511,7 +454,10 @@ Status FlashLog::begin() noexcept {
 }
 
 // Begins a block after `after` whose header names the block with the commit as the one before it. A record is
-// programmed after the header, so that the header is known to last.
+// programmed after the header, so that a mount knows that the header lasts, and does not begin the block anew. The
+// sweeps do not show what that protects from, as it takes three cuts: in a commit, which reads differently each time
+// and is missed; in the erase of the first block after the commit before it; and in the erase of a barrier that is
+// begun anew, which leaves nothing between the mount and the missed commit, whose first block is gone.
 Status FlashLog::open_barrier(std::uint32_t after) noexcept {
     const std::uint32_t last = head_;
     Status status = Status::io_error;

@@ -68,6 +68,8 @@ Status FlashLog::load_from(std::uint32_t page, Place newest) noexcept {
         }
         to += record.offset();
         // Check the bytes in memory instead of reading them again: the device may return other bytes the next time.
+        // This check is against bits that flip on the chip. No power cut can show it: what a commit leads to was
+        // programmed before the commit was begun, and reads the same each time.
         H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), {to, record.length()}));
         if (sum_of(record, place, {to, record.length()}) != record.checksum) {
             return Status::corrupt_file;

@@ -18,7 +18,10 @@ JournalDriver::JournalDriver(Driver& home, Driver& log, Bytes memory) noexcept {
 
 JournalDriver::~JournalDriver() { log().~RedoLog(); }
 
-Status JournalDriver::open(const JournalOptions& options) noexcept { return log().open(options); }
+Status JournalDriver::open(const JournalOptions& options) noexcept {
+    forward_superblock_info(log().home());
+    return log().open(options);
+}
 
 const JournalReport& JournalDriver::report() const noexcept { return log().report(); }
 

@@ -1,59 +1,12 @@
-// H5FD_multi - reads a file whose usages lie in several parts. The superblock's driver information "NCSAmult" is:
-//
-//   6  part of each usage, counted from 1; 0 stands for the usage itself
-//   2  zero
-//   8  address of the first byte  | for every part, in the order
-//   8  bytes it holds             | of the first usage that each serves
-//   -  name, ended by zero and padded with zeros to a multiple of 8, again for every part
+// H5FD_multi - a file whose usages lie in several parts: finding them, reading, and what the superblock says.
 #include "checked.hpp"
-#include "cursor.hpp"
+#include "multi_format.hpp"
 
 #include <h5mote/vfd/multi.hpp>
 
+#include <cstring>
+
 namespace h5mote {
-namespace {
-
-constexpr std::uint64_t kHighestAddress = ~std::uint64_t{0} - 1;  // HADDR_MAX of libhdf5
-
-// Decodes the information. Names point into it. Sizes go to `sizes`.
-bool decode(ConstBytes info, MultiLayout& layout, std::uint64_t (&sizes)[kMostParts]) noexcept {
-    Reader reader(info);
-    std::uint8_t order[kMostParts];  // parts as they are first named
-    unsigned count = 0;
-    unsigned seen = 0;
-    for (unsigned usage = 0; usage < kMostParts; ++usage) {
-        const unsigned stored = reader.u8();
-        const unsigned part = stored == 0 ? usage : stored - 1;
-        if (part >= kMostParts) {
-            return false;
-        }
-        layout.map[usage] = static_cast<std::uint8_t>(part);
-        if ((seen >> part & 1) == 0) {
-            seen |= 1U << part;
-            order[count++] = static_cast<std::uint8_t>(part);
-        }
-    }
-    reader.skip(2);
-    for (unsigned i = 0; i < count; ++i) {
-        layout.parts[order[i]].start = reader.u64();
-        sizes[order[i]] = reader.u64();
-    }
-    for (unsigned i = 0; i < count; ++i) {
-        std::string_view& name = layout.parts[order[i]].name;
-        const ConstBytes rest = reader.bytes(reader.remaining());
-        name = {reinterpret_cast<const char*>(rest.data()), rest.size()};
-        const std::size_t length = name.find('\0');
-        if (length == std::string_view::npos) {
-            return false;
-        }
-        name = {name.data(), length};
-        const std::size_t padded = (length + 8) & ~std::size_t{7};
-        reader = Reader(padded < rest.size() ? rest.subspan(padded) : ConstBytes{});
-    }
-    return true;
-}
-
-}  // namespace
 
 MultiLayout split_layout() noexcept {
     MultiLayout layout;
@@ -74,6 +27,11 @@ MultiLayout multi_layout() noexcept {
     return layout;
 }
 
+MultiDriver::MultiDriver(MultiParts& parts) noexcept : parts_(parts) {
+    set_superblock_info(stored_info_);
+    stored_info_.ranges = &ranges_;
+}
+
 MultiDriver::~MultiDriver() { close(); }
 
 void MultiDriver::close() noexcept {
@@ -83,27 +41,57 @@ void MultiDriver::close() noexcept {
             drivers_[i] = nullptr;
         }
     }
+    stored_info_.info = {};
+    ranges_.count = 0;
+    unsynced_ = 0;
+}
+
+void MultiDriver::begin() noexcept {
+    close();
+    promised_ = {};
+    promised_.atomic_unit = 512;
+}
+
+// The file promises only what all of its parts promise.
+void MultiDriver::promise_as(const Driver& part) noexcept {
+    const Capabilities one = part.capabilities();
+    const std::uint32_t both = promised_.atomic_unit | one.atomic_unit;
+    promised_.atomic_unit = both & (~both + 1);  // the largest power of two that divides both
+    promised_.writable = promised_.writable && one.writable && !one.sync_is_commit;
+    promised_.overwrite = promised_.overwrite && one.overwrite;
+    promised_.extends_with_zeros = promised_.extends_with_zeros && one.extends_with_zeros;
+    promised_.sync_is_barrier = promised_.sync_is_barrier && one.sync_is_barrier;
+    promised_.erased_value = one.erased_value;
+}
+
+Status MultiDriver::add(const MultiLayout& layout, unsigned part, bool make) noexcept {
+    if (drivers_[part] != nullptr) {
+        return Status::ok;
+    }
+    Driver* driver = nullptr;
+    Status status = parts_.open(part, layout.parts[part].name, driver);
+    error_ = status == Status::ok ? error_ : parts_.last_error();
+    if (status == Status::not_found && make) {
+        status = parts_.make(part, layout.parts[part].name, driver);
+        error_ = status == Status::ok ? 0 : parts_.last_error();
+    }
+    H5MOTE_TRY(status);
+    drivers_[part] = driver;
+    starts_[part] = layout.parts[part].start;
+    promise_as(*driver);
+    return Status::ok;
 }
 
 Status MultiDriver::open(const MultiLayout& layout) noexcept {
-    close();
+    begin();
     for (const std::uint8_t part : layout.map) {
-        if (part >= kMostParts) {
+        const Status status = part < kMostParts ? add(layout, part, false) : Status::invalid_argument;
+        if (status != Status::ok) {
             close();
-            return Status::invalid_argument;
-        }
-        if (drivers_[part] == nullptr) {
-            starts_[part] = layout.parts[part].start;
-            Driver* driver = nullptr;
-            const Status status = parts_.open(part, layout.parts[part].name, driver);
-            if (status != Status::ok) {
-                error_ = parts_.last_error();
-                close();
-                return status;
-            }
-            drivers_[part] = driver;
+            return status;
         }
     }
+    keep_layout(layout);
     return Status::ok;
 }
 
@@ -113,43 +101,96 @@ Status MultiDriver::note(Driver& part, Status status) noexcept {
 }
 
 Capabilities MultiDriver::capabilities() const noexcept {
-    Capabilities capabilities;
-    capabilities.writable = false;
+    Capabilities capabilities = promised_;
+    capabilities.writable = ranges_.count != 0 && promised_.writable;
     return capabilities;
 }
 
 // The address alone selects the part, as in libhdf5: the one with the highest start at or below it.
-Status MultiDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
+unsigned MultiDriver::find(std::uint64_t& address) const noexcept {
     unsigned best = kMostParts;
     for (unsigned i = 0; i < kMostParts; ++i) {
         if (drivers_[i] != nullptr && starts_[i] <= address && (best == kMostParts || starts_[i] >= starts_[best])) {
             best = i;
         }
     }
-    return best == kMostParts ? Status::io_error
-                              : note(*drivers_[best], drivers_[best]->read(usage, address - starts_[best], to));
+    address -= best == kMostParts ? 0 : starts_[best];
+    return best;
 }
 
-Status MultiDriver::write(Usage /*usage*/, std::uint64_t /*address*/, ConstBytes /*from*/) noexcept {
-    return Status::read_only;
+Status MultiDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
+    const unsigned part = find(address);
+    if (part == kMostParts) {
+        return Status::io_error;
+    }
+    Driver& driver = *drivers_[part];
+    if (usage == Usage::superblock || usage == Usage::object_header) {
+        std::uint64_t end = 0;
+        H5MOTE_TRY(note(driver, driver.end_of_file(end)));
+        const std::uint64_t there = address < end ? end - address : 0;
+        if (there < to.size() && (there != 0 || usage == Usage::superblock)) {
+            const Bytes missing = to.subspan(static_cast<std::size_t>(there));
+            std::memset(missing.data(), 0, missing.size());
+            to = to.first(static_cast<std::size_t>(there));
+        }
+    }
+    return to.empty() ? Status::ok : note(driver, driver.read(usage, address, to));
 }
-
-Status MultiDriver::truncate(std::uint64_t /*size*/) noexcept { return Status::read_only; }
 
 Status MultiDriver::end_of_file(std::uint64_t& size) noexcept {
     size = 0;
+    bool any = true;
     for (unsigned i = 0; i < kMostParts; ++i) {
         std::uint64_t end = 0;
         if (drivers_[i] == nullptr) {
             continue;
         }
         H5MOTE_TRY(note(*drivers_[i], drivers_[i]->end_of_file(end)));
+        any = any && (i != first_ || end != 0);
         if (end != 0 && !checked_add(end, starts_[i], end)) {
             return Status::overflow;
         }
         size = end > size ? end : size;
     }
+    size = any ? size : 0;
     return Status::ok;
+}
+
+// The layout of files that are made on the driver from now on, and the ranges of one that is empty. Parts that make no
+// sense for a new file can be read, but not written.
+void MultiDriver::keep_layout(const MultiLayout& layout) noexcept {
+    const PartOrder order = order_of(layout.map);
+    first_ = layout.map[0];
+    ranges_ = {};
+    stored_info_.info = {};
+    bool sound = starts_[first_] == 0;
+    for (unsigned i = 0; i < order.count; ++i) {
+        const std::uint64_t start = starts_[order.parts[i]];
+        ranges_.list[i] = {start, limit_of(order.parts[i]), start, start, start, size_place(i)};
+        sound = sound && start < ranges_.list[i].limit && layout.map[order.parts[i]] == order.parts[i];
+        for (unsigned j = 0; j < i; ++j) {
+            sound = sound && starts_[order.parts[j]] != start;
+        }
+        for (unsigned usage = 0; usage < kMostParts; ++usage) {
+            ranges_.map[usage] =
+                layout.map[usage] == order.parts[i] ? static_cast<std::uint8_t>(i) : ranges_.map[usage];
+        }
+    }
+    // libhdf5 allocates global heaps as raw data, and reads none behind the end of the part with raw data.
+    ranges_.map[static_cast<unsigned>(Usage::global_heap)] = ranges_.map[static_cast<unsigned>(Usage::raw_data)];
+    if (sound) {
+        ranges_.count = order.count;
+        stored_info_.info = ConstBytes{encoded_, encode(layout, encoded_)};
+    }
+}
+
+// One address before the next part stays free: blocks of two parts never lie side by side.
+std::uint64_t MultiDriver::limit_of(unsigned part) const noexcept {
+    std::uint64_t next = kHighestAddress;
+    for (unsigned i = 0; i < kMostParts; ++i) {
+        next = drivers_[i] != nullptr && starts_[i] > starts_[part] && starts_[i] < next ? starts_[i] : next;
+    }
+    return next - 1;
 }
 
 Status MultiDriver::use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept {
@@ -167,28 +208,36 @@ Status MultiDriver::use_superblock_info(std::string_view name, ConstBytes info, 
         unlock_parts(kMostParts);
     }
     H5MOTE_TRY(open(layout));
-    const Status status = locked ? do_lock(false) : Status::ok;
+    Status status = locked ? do_lock(exclusive_) : Status::ok;
+    status = status == Status::ok ? use_layout(layout, sizes, end) : status;
     if (status != Status::ok) {
         close();  // unlock() must not take the lock of those who have the parts
-        return status;
     }
-    std::uint64_t highest = 0;
-    for (unsigned i = 0; i < kMostParts; ++i) {
-        std::uint64_t last = 0;
-        if (drivers_[i] == nullptr) {
-            continue;
-        }
-        if (!checked_add(layout.parts[i].start, sizes[i], last)) {
-            close();
+    return status;
+}
+
+Status MultiDriver::use_layout(const MultiLayout& layout, const std::uint64_t (&sizes)[kMostParts],
+                               std::uint64_t& end) noexcept {
+    const PartOrder order = order_of(layout.map);
+    end = 0;
+    for (unsigned i = 0; i < order.count; ++i) {
+        const unsigned part = order.parts[i];
+        UsageRange& range = ranges_.list[i];
+        if (!checked_add(starts_[part], sizes[part], range.end)) {
             return Status::corrupt_file;
         }
-        highest = sizes[i] != 0 && last > highest ? last : highest;
+        end = sizes[part] != 0 && range.end > end ? range.end : end;
+        range.recorded = range.end;
+        H5MOTE_TRY(note(*drivers_[part], drivers_[part]->end_of_file(range.stored)));
+        if (!checked_add(starts_[part], range.stored, range.stored)) {
+            return Status::overflow;
+        }
     }
-    end = highest;
     return Status::ok;
 }
 
 Status MultiDriver::do_lock(bool exclusive) noexcept {
+    exclusive_ = exclusive;
     for (unsigned i = 0; i < kMostParts; ++i) {
         const Status status = drivers_[i] == nullptr ? Status::ok : note(*drivers_[i], drivers_[i]->lock(exclusive));
         if (status != Status::ok) {

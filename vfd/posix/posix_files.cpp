@@ -49,13 +49,14 @@ int expand(posix::PathWriter& path, std::string_view pattern, std::uint32_t inde
 
 }  // namespace
 
-Status PosixFamily::set_pattern(const char* pattern) noexcept {
+Status PosixFamily::set_pattern(const char* pattern, bool writing) noexcept {
     close();
     posix::PathWriter path(path_, sizeof path_);
     if (expand(path, pattern, 0) != 1) {
         return Status::invalid_argument;
     }
     pattern_ = pattern;
+    writing_ = writing;
     return path.fits() ? Status::ok : Status::invalid_argument;
 }
 
@@ -72,6 +73,14 @@ Status PosixFamily::member(std::uint32_t index, Driver*& driver) noexcept {
             return Status::ok;
         }
     }
+    return open(index, writing_ ? PosixDriver::Mode::read_write : PosixDriver::Mode::read_only, driver);
+}
+
+Status PosixFamily::make(std::uint32_t index, Driver*& driver) noexcept {
+    return writing_ ? open(index, PosixDriver::Mode::truncate, driver) : Status::read_only;
+}
+
+Status PosixFamily::open(std::uint32_t index, PosixDriver::Mode mode, Driver*& driver) noexcept {
     posix::PathWriter path(path_, sizeof path_);
     if (pattern_ == nullptr || index == kNone || expand(path, pattern_, index) != 1 || !path.fits()) {
         return Status::invalid_argument;
@@ -80,7 +89,9 @@ Status PosixFamily::member(std::uint32_t index, Driver*& driver) noexcept {
     // in the first one: its lock is the family's.
     const unsigned slot = index == 0 ? 0 : next_;
     PosixDriver& chosen = drivers_[slot];
-    const Status status = chosen.open(path_, PosixDriver::Mode::read_only);
+    // Not every system tells who syncs a file what another handle of it could not write.
+    Status status = writing_ && chosen.is_open() ? chosen.sync() : Status::ok;
+    status = status == Status::ok ? chosen.open(path_, mode) : status;
     if (status != Status::ok) {
         error_ = chosen.last_error();
         return status;
@@ -92,6 +103,14 @@ Status PosixFamily::member(std::uint32_t index, Driver*& driver) noexcept {
 }
 
 Status PosixParts::open(unsigned index, std::string_view name, Driver*& driver) noexcept {
+    return open(index, name, writing_ ? PosixDriver::Mode::read_write : PosixDriver::Mode::read_only, driver);
+}
+
+Status PosixParts::make(unsigned index, std::string_view name, Driver*& driver) noexcept {
+    return writing_ ? open(index, name, PosixDriver::Mode::truncate, driver) : Status::read_only;
+}
+
+Status PosixParts::open(unsigned index, std::string_view name, PosixDriver::Mode mode, Driver*& driver) noexcept {
     const std::size_t percent = name.find('%');
     posix::PathWriter path(path_, sizeof path_);
     path.add(name.substr(0, percent));
@@ -106,7 +125,7 @@ Status PosixParts::open(unsigned index, std::string_view name, Driver*& driver) 
     if (index >= kMostParts || !path.fits()) {
         return Status::invalid_argument;
     }
-    const Status status = drivers_[index].open(path_, PosixDriver::Mode::read_only);
+    const Status status = drivers_[index].open(path_, mode);
     error_ = status == Status::ok ? error_ : drivers_[index].last_error();
     driver = status == Status::ok ? &drivers_[index] : nullptr;
     return status;

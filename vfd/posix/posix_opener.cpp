@@ -22,6 +22,7 @@ struct PosixOpener::OpenFile {
     OpenFile* next = nullptr;
     std::size_t path_length = 0;  // with its zero
     unsigned count = 1;
+    bool writable = false;
 
     char* path() noexcept { return reinterpret_cast<char*>(this + 1); }
 };
@@ -32,6 +33,7 @@ struct PosixOpener::Search {
     std::string_view parent;  // path of the file that holds the name
     std::string_view name;
     bool structured = false;  // only HDF5 files will do
+    bool writing = false;     // the file is to be changed
     Driver* found = nullptr;
 };
 
@@ -75,8 +77,8 @@ void PosixOpener::close(Driver& driver) noexcept {
 }
 
 // Opens a candidate, or finds the driver that has the same file open. not_found: there is no such file, it is something
-// else, or this program may not open it.
-Status PosixOpener::give(const char* path, bool structured, Driver*& driver) noexcept {
+// else, or this program may not open it. busy: it is open for reading, and is to be changed.
+Status PosixOpener::give(const char* path, const Search& search, Driver*& driver) noexcept {
     const std::size_t length = std::strlen(path) + 1;
     void* const memory = allocator_.allocate(sizeof(OpenFile) + length, alignof(OpenFile));
     if (memory == nullptr) {
@@ -85,15 +87,22 @@ Status PosixOpener::give(const char* path, bool structured, Driver*& driver) noe
     OpenFile* const file = ::new (memory) OpenFile;
     file->path_length = length;
     std::memcpy(file->path(), path, length);
-    Status status = file->driver.open(path, PosixDriver::Mode::read_only);
-    if (status == Status::ok && structured) {
+    file->writable = search.writing;
+    const PosixDriver::Mode mode = !search.writing     ? PosixDriver::Mode::read_only
+                                   : search.structured ? PosixDriver::Mode::read_write
+                                                       : PosixDriver::Mode::open_or_create;
+    Status status = file->driver.open(path, mode);
+    if (status == Status::ok && search.structured) {
         status = posix::find_signature(file->driver);
     }
     if (status != Status::ok) {
         // A file that could not be looked at must not pass for one that does not exist.
         const std::int32_t error = file->driver.last_error();
         destroy(file);
-        return error == EMFILE || error == ENFILE ? Status::busy : error == EIO ? Status::io_error : Status::not_found;
+        return error == EMFILE || error == ENFILE              ? Status::busy
+               : error == EIO                                  ? Status::io_error
+               : search.writing && status == Status::read_only ? status
+                                                               : Status::not_found;
     }
     if (main_.same_storage(file->driver)) {
         destroy(file);
@@ -103,6 +112,9 @@ Status PosixOpener::give(const char* path, bool structured, Driver*& driver) noe
     for (OpenFile* other = files_; other != nullptr; other = other->next) {
         if (other->driver.same_storage(file->driver)) {
             destroy(file);
+            if (search.writing && !other->writable) {
+                return Status::busy;
+            }
             ++other->count;
             driver = &other->driver;
             return Status::ok;
@@ -125,7 +137,7 @@ Status PosixOpener::attempt(Search& search, std::string_view directory, std::str
         path.add("/");
     }
     path.add(name);
-    return path.fits() ? give(search.path, search.structured, search.found) : Status::not_found;
+    return path.fits() ? give(search.path, search, search.found) : Status::not_found;
 }
 
 Status PosixOpener::search_data(Search& search) noexcept {
@@ -189,6 +201,16 @@ Status PosixOpener::search(Search& search, OpenPurpose purpose) noexcept {
 }
 
 Status PosixOpener::open(const Driver& parent, std::string_view name, OpenPurpose purpose, Driver*& driver) noexcept {
+    return open_as(parent, name, purpose, false, driver);
+}
+
+Status PosixOpener::open_to_write(const Driver& parent, std::string_view name, OpenPurpose purpose,
+                                  Driver*& driver) noexcept {
+    return writes_ ? open_as(parent, name, purpose, true, driver) : Status::read_only;
+}
+
+Status PosixOpener::open_as(const Driver& parent, std::string_view name, OpenPurpose purpose, bool writing,
+                            Driver*& driver) noexcept {
     if (name.empty()) {
         return Status::not_found;
     }
@@ -199,6 +221,7 @@ Status PosixOpener::open(const Driver& parent, std::string_view name, OpenPurpos
     }
     search.parent = path_of(parent);
     search.name = name;
+    search.writing = writing;
     search.structured = purpose != OpenPurpose::external_data;
     const Status status = search.structured ? this->search(search, purpose) : search_data(search);
     allocator_.release(search.path, kLongestPath);

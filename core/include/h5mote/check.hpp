@@ -37,9 +37,11 @@ enum class ProblemKind : std::uint8_t {
     checksum,         ///< the checksum is not that of the bytes
     malformed,        ///< the bytes contradict the format; number: message type, if it is a message
     order,            ///< keys, records or names do not ascend, or are not within the range that the node above gives
-    siblings,         ///< the nodes beside this one do not point back to it; a note: one that no node above knows does
+    siblings,         ///< the nodes beside this one are not those that it names; a note: it names another place
+                      ///< in the file, one behind its end, or none, as a power cut may leave it
     endless,          ///< more blocks than the file has room for
-    count,            ///< the recorded number of entries is not the real one; number: the real one
+    count,            ///< the recorded number of entries is not the real one; number: the real one. A note: the number
+                      ///< of shared messages is too high, as a power cut may leave it
     reference_count,  ///< an object's count of links is wrong; number: the hard links and uses that were found. Too
                       ///< high: a note
     hash,             ///< the hash is not that of the name or message
@@ -67,6 +69,14 @@ struct Problem {
     Address object = kUndefinedAddress;   ///< header of the object that the structure belongs to, if it belongs to one
 };
 
+/// A structure that was met: one object header, one message, one node or block of an index or heap.
+struct Structure {
+    CheckPart part = CheckPart::superblock;
+    std::uint8_t message = 0;  ///< type of a message or attribute: specification IV.A.2
+    std::uint8_t version = 0;  ///< of a superblock, object header, message or attribute; 0 where it has none
+    std::uint8_t index = 0;  ///< part `chunk`: the ChunkIndex of a chunked dataset, whose layout message has `version`
+};
+
 /// Receives the problems that are found, in no particular order.
 class CheckReporter {
 public:
@@ -74,6 +84,9 @@ public:
     /// [address, address + size) of the file belongs to no structure that was met. Called in the order of addresses;
     /// two such ranges may lie side by side.
     virtual void unused(Address /*address*/, std::uint64_t /*size*/) noexcept {}
+    /// The file has such a structure. Called once for each: every superblock, object header and message, and every
+    /// block of indexes and heaps, but not for raw data.
+    virtual void structure(const Structure& /*structure*/) noexcept {}
 
 protected:
     CheckReporter() = default;

@@ -246,6 +246,11 @@
 #define H5MOTE_TEST_OMIT none
 #endif
 
+// How many of the H5MOTE_FREE_EXTENTS places are used. For tests of what happens when there are few.
+#if !defined(H5MOTE_TEST_FREE_EXTENTS)
+#define H5MOTE_TEST_FREE_EXTENTS H5MOTE_FREE_EXTENTS
+#endif
+
 // What stands before the declaration of a function that needs an option. The compiler refuses a call of it in a build
 // in which the option is 0. (A compiler without this attribute leaves the error to the linker.)
 #if defined(__has_cpp_attribute)

@@ -27,13 +27,15 @@ struct CopyOptions {
     /// that one (H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG). Otherwise each committed datatype is copied.
     bool merge_datatypes = false;
     /// Bytes of memory for raw data on their way. A filtered chunk that is larger takes more, because it is copied as
-    /// it is stored.
+    /// it is stored, and so does a larger element.
     std::size_t buffer = 4096;
 };
 
 /// Copies the object at `path` of `source`, and under a group everything that hard links lead to, to the new link
 /// `name` of `destination`, which may belong to another open file. Objects with several links among those that are
 /// copied are copied once. Filtered chunks are copied as they are stored, so that their filters need not be there.
+/// Values are copied in the form in which the file has them, so that there is a copy also of types that no program here
+/// can write; only chunks with sequences or references need their filters.
 ///
 /// Before the call returns ok no link leads to the copy; afterwards it is durable with the next flush() of the
 /// destination's file. After an error, or a power cut before the link is durable, the destination's links are as they

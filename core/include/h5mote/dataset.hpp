@@ -8,6 +8,8 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <string_view>
+#include <type_traits>
 
 namespace h5mote {
 
@@ -74,6 +76,41 @@ private:
     std::uint8_t count_ = 0;
 };
 
+/// An external file of a new dataset (H5Pset_external).
+struct NewExternalFile {
+    /// As the program's DriverOpener knows it; "" and names with zero bytes are invalid_argument.
+    std::string_view name;
+    std::uint64_t offset = 0;         ///< where the data begin in that file, in bytes
+    std::uint64_t size = kUnlimited;  ///< bytes reserved there; kUnlimited, in the last file only: up to its end
+};
+
+/// A mapping of a new virtual dataset (H5Pset_virtual): the elements that `destination` selects in the virtual dataset
+/// are those that `source` selects in another dataset, in order.
+///
+/// Both select the same number of elements, or both are unlimited; with an unlimited `destination` and a limited
+/// `source` each block of `destination` is a source dataset of its own, and one of the names has "%b" for the number of
+/// the block ("%%" is a percent sign). Everything else is invalid_argument.
+struct NewMapping {
+    std::string_view file;     ///< name of the source file; ".": the file of the virtual dataset itself
+    std::string_view dataset;  ///< path of the source dataset in that file
+    Selection source;
+    /// Extent of the source dataset, borrowed. nullptr: it is not known, so that nothing is checked that depends on it.
+    const Dataspace* source_space = nullptr;
+    Selection destination;  ///< in the extent of the virtual dataset
+};
+
+/// A list that only builds with H5MOTE_ALL_FORMATS have.
+struct NoList {
+    static constexpr std::size_t size() noexcept { return 0; }
+    static constexpr bool empty() noexcept { return true; }
+};
+/// A choice that only such builds have.
+struct NoFlag {
+    constexpr operator bool() const noexcept { return false; }
+};
+template <typename T>
+using ListOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, Span<const T>, NoList>;
+
 /// Fixed when a dataset is created (H5Pcreate(H5P_DATASET_CREATE)). Can be constexpr, so that it takes no RAM.
 struct DatasetCreate {
     Layout layout = Layout::automatic;
@@ -85,6 +122,8 @@ struct DatasetCreate {
     /// with FillTime::on_allocation.
     bool fill_undefined = false;
     AllocationTime allocation = AllocationTime::automatic;
+    /// FillTime::if_set becomes FillTime::on_allocation for a datatype with values of variable length, as in libhdf5,
+    /// and FillTime::never is an invalid_argument for it.
     FillTime fill_time = FillTime::if_set;
     /// Bytes of file space that an extensible dataset without filters allocates for chunks ahead of the appends, so
     /// that most appends change no chunk index. It never allocates more ahead than it already uses, and gives the rest
@@ -92,6 +131,24 @@ struct DatasetCreate {
     std::uint32_t reserve = 65536;
     /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
     bool track_times = false;
+    /// Chunks that reach beyond the extent are stored without the filters (H5Pset_chunk_opts with
+    /// H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS). A chunk that the growing dataset comes to fill is filtered with the next
+    /// flush, and one at the edge of a dataset that became smaller is stored anew without filters. Chunked layout only
+    /// (otherwise invalid_argument); the dataset needs HDF5 1.10 to be read. Needs formats::unfiltered_edges.
+    std::conditional_t<H5MOTE_ALL_FORMATS != 0, bool, NoFlag> unfiltered_edges{};
+    /// The raw data stand in other files (H5Pset_external), behind each other as they are listed here. Contiguous
+    /// layout only. At least as many bytes as the dataset has must have room (otherwise invalid_argument, as for a file
+    /// without bytes, and one of any size that is not the last). The library makes no file: write() does, through
+    /// FileAccess::opener. What write() has written is durable there when it returns ok; the files take no part in the
+    /// commits of a flush, so that a power cut may leave any part of one write(). Needs formats::external_changes;
+    /// specification IV.A.2.h. Borrowed while the dataset is created, with all names.
+    ListOrNone<NewExternalFile> external;
+    /// The dataset is made of parts of others (H5Pset_virtual): one mapping for each part. Excludes all of the layouts
+    /// and the other properties but the fill value. write() writes to the sources, not_found if an element has none
+    /// (nothing is written then), and commits those in other files; FileAccess::opener opens them. unlink() leaves the
+    /// sources. Needs formats::virtual_changes; specification III.F. Borrowed while the dataset is
+    /// created, with all that the mappings refer to.
+    ListOrNone<NewMapping> mappings;
 };
 
 /// Where append() puts the next record: at `at` in the chunk that is in memory. [at, end) is the room that is left
@@ -183,8 +240,8 @@ public:
     Status read_chunk(Span<const std::uint64_t> offset, Bytes to, ChunkInfo& chunk) noexcept;
     /// Writes a chunk as it will be stored (H5Dwrite_chunk): `stored` went through all filters but those of
     /// `filter_mask`. Nothing checks that. The new chunk is complete before the index leads to it. invalid_argument:
-    /// `offset` is no chunk, or the dataset has no filters and `stored` is not exactly a chunk. Other errors of
-    /// write().
+    /// `offset` is no chunk, or `stored` is not exactly a chunk although the dataset has no filters, or none for a
+    /// chunk at the edge of the extent (DatasetCreate::unfiltered_edges). Other errors of write().
     Status write_chunk(Span<const std::uint64_t> offset, ConstBytes stored, std::uint32_t filter_mask = 0) noexcept;
 
     /// Reads the selected elements without conversion: element_size() bytes each as they stand in the file, packed in
@@ -193,7 +250,8 @@ public:
 
     /// Makes the dataset larger or smaller, or both in different dimensions; new elements read as the fill value, also
     /// where there were others before it became smaller. invalid_argument: the dataset is not chunked, or a size is
-    /// beyond the maximum of its dimension.
+    /// beyond the maximum of its dimension. unsupported (Feature::chunk_index): the file does not store the maximum
+    /// sizes, by which the chunks of this dataset are numbered; h5mote and libhdf5 store them in all that they make.
     ///
     /// What lies beyond the new extent is cleared once the new sizes are durable: chunks give their space back, and
     /// parts of chunks become fill values. Therefore a call that makes the dataset smaller writes and syncs on a
@@ -231,6 +289,9 @@ public:
 protected:
     friend class Group;
     friend class ChunkIterator;
+    friend class Copier;
+    /// The opposite of read_stored(). What the elements say of the global heap must be true.
+    Status write_stored(const Selection& selection, ConstBytes data) noexcept;
     Dataset(FileState& file, Address address, AppendCursor& state) noexcept;
     /// Makes the conversion of records from the `memory` type to the `stored` type; null where both are the same bytes.
     static Status make_conversion(FileState& file, DatatypeView memory, DatatypeView stored,
@@ -248,7 +309,8 @@ protected:
 
 /// Walks the chunks of a dataset that have space in the file, in the order of their index:
 /// `ChunkIterator chunks(dataset); while ((status = chunks.next(chunk)) == Status::ok) ...`
-/// The iterator keeps the dataset open, as a handle does; nothing is written to it meanwhile.
+/// The iterator keeps the dataset open, as a handle does; nothing is written to it meanwhile. Chunks in memory that
+/// were changed are written to the file first.
 class ChunkIterator {
 public:
     explicit ChunkIterator(const Dataset& dataset) noexcept;
@@ -257,7 +319,7 @@ public:
     ~ChunkIterator();
 
     /// not_found: after the last. invalid_argument: not chunked. invalid_handle: the handle was, or the file is closed.
-    /// corrupt_file, io_error, out_of_memory.
+    /// corrupt_file, io_error, out_of_memory; in the first call also no_space and over_budget.
     Status next(ChunkInfo& chunk) noexcept;
 
 private:

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace h5mote {
 
@@ -47,9 +48,72 @@ struct StorageId {
     std::uint64_t file = 0;
 };
 
+/// One of the ranges of addresses in a file that a MultiDriver keeps in several parts.
+struct UsageRange {
+    std::uint64_t start = 0;     ///< address of the first byte
+    std::uint64_t limit = 0;     ///< all its addresses are smaller than this
+    std::uint64_t end = 0;       ///< end of what is allocated in it, `start` if that is nothing
+    std::uint64_t stored = 0;    ///< end of what the storage has
+    std::uint64_t recorded = 0;  ///< `end` as the driver information on the storage tells it
+    std::uint32_t place = 0;     ///< offset in the driver information at which end - start stands, in 8 bytes
+};
+
+/// Where a driver that stores the usages apart wants their space to be allocated. Each range has an end of its own. The
+/// driver fills the list in when it is opened, and again when it gets the driver information of a file. While a file is
+/// open for writing, the library allocates in these ranges, and writes their ends into the driver information before
+/// anything refers to what lies before them.
+struct UsageRanges {
+    static constexpr unsigned kMost = 6;
+
+    unsigned count = 0;
+    std::uint8_t map[kMost] = {};  ///< which range each usage lies in, in the order of Usage
+    UsageRange list[kMost];
+};
+
+/// What a driver keeps in the superblock of the files that it makes (H5FD_sb_encode), so that they are opened with the
+/// same driver and the same settings again: the driver information block of a superblock of version 0 or 1, or the
+/// driver information message in the superblock extension of later ones. Specification II.B and IV.A.2.u.
+struct SuperblockInfo {
+    std::string_view name;          ///< eight bytes that identify the driver: "NCSAfami"
+    ConstBytes info;                ///< what it keeps; empty: files say nothing about their driver
+    UsageRanges* ranges = nullptr;  ///< of a driver that stores the usages apart; borrowed
+};
+
+/// The part of a driver that only builds with H5MOTE_ALL_FORMATS have.
+class DriverWithInfo {
+public:
+    /// The ranges of a driver that stores the usages apart; nullptr: all addresses are one range, as with most drivers.
+    UsageRanges* usage_ranges() const noexcept { return info_ == nullptr ? nullptr : info_->ranges; }
+    /// What a file that is made on this driver has to keep; nullptr: nothing, as with most drivers. It is valid as long
+    /// as the driver lives, and may be different after each call of the driver.
+    const SuperblockInfo* superblock_info() const noexcept {
+        return info_ == nullptr || info_->info.empty() ? nullptr : info_;
+    }
+
+protected:
+    /// Borrowed; the driver may change what it says later.
+    void set_superblock_info(const SuperblockInfo& info) noexcept { info_ = &info; }
+    /// For a driver that passes its calls on to another one, which is constructed already.
+    void forward_superblock_info(const DriverWithInfo& inner) noexcept { info_ = inner.info_; }
+
+private:
+    const SuperblockInfo* info_ = nullptr;
+};
+
+/// Takes its place in other builds.
+class DriverWithoutInfo {
+public:
+    static constexpr const SuperblockInfo* superblock_info() noexcept { return nullptr; }
+    static constexpr UsageRanges* usage_ranges() noexcept { return nullptr; }
+
+protected:
+    static constexpr void set_superblock_info(const SuperblockInfo& /*info*/) noexcept {}
+    static constexpr void forward_superblock_info(const DriverWithoutInfo& /*inner*/) noexcept {}
+};
+
 /// A storage of bytes addressed from 0. Implementations are not thread-safe by themselves. Any function may fail with
 /// io_error; a failed write leaves the range it names undefined and everything else as it was.
-class Driver {
+class Driver : public std::conditional_t<H5MOTE_ALL_FORMATS != 0, DriverWithInfo, DriverWithoutInfo> {
 public:
     virtual Capabilities capabilities() const noexcept = 0;
 

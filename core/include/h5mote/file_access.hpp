@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace h5mote {
 
@@ -28,6 +29,19 @@ protected:
     ~LinkResolver() = default;
 };
 
+/// A generation of the file format: that of a release of libhdf5 (H5F_libver_t).
+enum class FormatVersion : std::uint8_t {
+    standard,  ///< what this library writes unless it is asked: the structures of 1.10, found through a superblock of
+               ///< version 2
+    earliest,  ///< the oldest version of each structure: superblock 0, symbol tables. HDF5 1.6 and later read them
+    v18,
+    v110,
+    v112,
+    v114,
+    v200,
+    latest = v200
+};
+
 /// How a file uses its space (H5F_fspace_strategy_t).
 enum class SpaceStrategy : std::uint8_t {
     managers,     ///< free space is found again, for blocks of any size (H5F_FSPACE_STRATEGY_FSM_AGGR)
@@ -37,6 +51,39 @@ enum class SpaceStrategy : std::uint8_t {
                   ///< (H5F_FSPACE_STRATEGY_AGGR)
     none          ///< the same, without FileAccess::metadata_block_size and small_data_block_size
                   ///< (H5F_FSPACE_STRATEGY_NONE)
+};
+
+/// Takes the place of FileCreate::user_block in builds without H5MOTE_ALL_FORMATS.
+struct NoUserBlock {
+    constexpr operator std::uint64_t() const noexcept { return 0; }
+};
+
+/// Messages of object headers of which a file keeps equal ones only once (H5O_SHMESG_*_FLAG).
+struct SharedKinds {
+    static constexpr std::uint16_t dataspace = 1U << 1;
+    static constexpr std::uint16_t datatype = 1U << 3;
+    static constexpr std::uint16_t fill_value = 1U << 5;
+    static constexpr std::uint16_t filter_pipeline = 1U << 11;
+    static constexpr std::uint16_t attribute = 1U << 12;
+};
+
+/// An index of shared messages (H5Pset_shared_mesg_index).
+struct SharedIndexCreate {
+    std::uint16_t kinds = 0;         ///< of SharedKinds; each belongs to one index at most
+    std::uint32_t least_size = 250;  ///< bytes: smaller messages are not shared
+};
+
+/// The indexes of shared messages of a file: none, or up to eight (H5Pset_shared_mesg_nindexes).
+struct SharedMessageCreate {
+    Span<const SharedIndexCreate> indexes;  ///< borrowed until the file is created
+    std::uint16_t list_max = 50;            ///< an index with more messages is a B-tree; at most 5000
+    std::uint16_t btree_min = 40;           ///< one with fewer is a list again; at most list_max + 1
+
+    constexpr bool empty() const noexcept { return indexes.empty(); }
+};
+/// Takes its place in builds without H5MOTE_ALL_FORMATS.
+struct NoSharedMessages {
+    static constexpr bool empty() noexcept { return true; }
 };
 
 /// Fixed when a file is created (H5Pcreate(H5P_FILE_CREATE)).
@@ -49,6 +96,11 @@ struct FileCreate {
     std::uint8_t superblock_version = 2;
     /// The root group keeps the order in which links were created.
     bool track_link_order = false;
+    /// Bytes before the superblock that belong to the program (H5Pset_userblock): 0, or a power of two from 512 on
+    /// (otherwise invalid_argument). The library leaves what the storage has there as it is, but for signatures of HDF5
+    /// files, by which readers would find another file; they become zeros. The program writes there through the driver.
+    /// Builds without H5MOTE_ALL_FORMATS make no user block, and compile nothing that asks for one.
+    std::conditional_t<H5MOTE_ALL_FORMATS != 0, std::uint64_t, NoUserBlock> user_block{};
     /// How the file uses its space (H5Pset_file_space_strategy), for every program that ever writes it. A file in which
     /// all four values are the defaults says nothing about it, and is as libhdf5 makes them by default. Anything else
     /// needs formats::free_space, and a strategy other than `managers` H5MOTE_ALL_FORMATS as well: `unsupported`
@@ -63,6 +115,12 @@ struct FileCreate {
     std::uint64_t free_space_threshold = 1;
     /// Bytes of a page for strategy `pages`: 512 to 1 GiB (otherwise invalid_argument).
     std::uint64_t page_size = 4096;
+    /// Messages that the file shares. Datasets that are created use shared dataspaces, datatypes, fill values and
+    /// filter pipelines, and objects shared attributes, but those of variable length, with references or with a
+    /// committed datatype, and those in dense storage. Sharing saves space only where the same long message (a datatype
+    /// with many members, say) stands in many objects, and makes creating an object several times as slow. Needs
+    /// formats::shared_message_changes and what that goes together with: `unsupported` (Feature::shared_message).
+    std::conditional_t<H5MOTE_ALL_FORMATS != 0, SharedMessageCreate, NoSharedMessages> shared_messages{};
 };
 
 /// What File::close(), or the end of the last File handle, does while other handles of the file (groups, datasets,
@@ -77,6 +135,21 @@ enum class CloseDegree : std::uint8_t {
 /// How an open file uses memory, and what it allows others (H5Pcreate(H5P_FILE_ACCESS)).
 struct FileAccess {
     bool read_only = false;
+    /// What is added to the file gets the version that libhdf5 gives it with these bounds (H5Pset_libver_bounds): the
+    /// oldest version that can express it, but no older one than `low` has. What would need a newer version than `high`
+    /// has is `unsupported` (Feature::format_version), and refused before anything is changed. What the file has
+    /// already stays as it is, whatever `high` is. Writing with anything but the defaults needs formats::versions, and
+    /// with `earliest` formats::symbol_table_changes and chunk_btree1 for groups and chunks. Without H5MOTE_ALL_FORMATS
+    /// only the defaults are supported. invalid_argument: `high` is `earliest`, `standard`, or older than `low`.
+    ///
+    /// Newer than v18 are: superblock 3, records of free space and file space strategies, layout version 4, which all
+    /// datasets have with the lower bounds `standard` and v110 to v114 (so that `standard` makes none under v18),
+    /// virtual datasets, unfiltered edge chunks, and regular hyperslabs that are unlimited or exceed 32 bits: v110;
+    /// revised references, points and irregular hyperslabs that exceed 32 bits: v112; complex numbers: v200. Where
+    /// releases of libhdf5 differ, the bound is taken at its name: libhdf5 2.0 gives datasets without chunks layout
+    /// version 3 with all bounds, those before it version 4 with v110 to v114.
+    FormatVersion low = FormatVersion::standard;
+    FormatVersion high = FormatVersion::latest;
     /// Whether an object may be changed whose header cannot be switched from old to new by writes that each lie within
     /// one sector. About four in a hundred of the object headers that other libraries made begin so near the end of a
     /// sector that no single write can. Programs with formats::any_placement, as all are that name no parts (but for
@@ -96,7 +169,7 @@ struct FileAccess {
     bool file_locking = true;
     /// Bytes of the metadata cache: the blocks in it and its records of them (about 40 bytes each on 32-bit machines).
     /// At least 1024. A block that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS such blocks are
-    /// still read, part by part.
+    /// still read, part by part, and the blocks of fixed and extensible arrays are changed as well.
     std::size_t metadata_cache = 2048;
     /// Bytes of the chunk cache, which all datasets of the file share. An unfiltered chunk that does not fit is read
     /// and written in place, a filtered one is over_budget. The cache should hold at least one chunk of the dataset

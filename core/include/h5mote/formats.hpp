@@ -20,6 +20,13 @@ struct ReclaimFormat;
 struct AnyPlacementFormat;
 struct VariableLengthFormat;
 struct DenseChangesFormat;
+struct SymbolTableChangesFormat;
+struct VersionsFormat;
+struct UnfilteredEdgesFormat;
+struct ExternalChangesFormat;
+struct VirtualChangesFormat;
+struct SharedMessageChangesFormat;
+struct MultiChangesFormat;
 
 /// The parts that a program has beside what every program has. A file, or an object in it, that needs a part which is
 /// missing is `unsupported`; the error trail names the Feature. Firmware that reads one kind of file names what it
@@ -78,6 +85,28 @@ struct Formats {
     /// all links and attributes that are added are messages in object headers, however many, and objects with dense
     /// storage cannot be changed.
     const DenseChangesFormat* dense_changes = nullptr;
+    /// Changing what symbol_tables reads, with which it goes together: links are added to groups that libhdf5 has made
+    /// by default, renamed and removed, and such groups are deleted. A symbol table has hard and soft links only: with
+    /// the first external or user-defined link the group gets the storage of newer groups, as in libhdf5, so that HDF5
+    /// 1.6 cannot read it any more. Without this part the links of such groups cannot be changed.
+    const SymbolTableChangesFormat* symbol_table_changes = nullptr;
+    /// Making object headers and messages in other versions, also those that HDF5 1.6 reads (FileAccess::low), and
+    /// refusing what is newer than an upper bound (FileAccess::high).
+    const VersionsFormat* versions = nullptr;
+    /// Making and changing chunked datasets whose chunks at the edge of the extent are stored without filters
+    /// (DatasetCreate::unfiltered_edges). Every build with H5MOTE_ALL_FORMATS reads them.
+    const UnfilteredEdgesFormat* unfiltered_edges = nullptr;
+    /// Making and writing what external_data reads, with which it goes together: datasets in files without HDF5
+    /// structure (DatasetCreate::external).
+    const ExternalChangesFormat* external_changes = nullptr;
+    /// Making, writing and deleting what virtual_data reads, with which it goes together (DatasetCreate::mappings).
+    const VirtualChangesFormat* virtual_changes = nullptr;
+    /// Making and changing files that keep equal messages of object headers only once (FileCreate::shared_messages). It
+    /// goes together with dense_storage, dense_changes and superblock_extension. Without it such files are read only.
+    const SharedMessageChangesFormat* shared_message_changes = nullptr;
+    /// Making and changing files that a MultiDriver keeps in several parts. Goes together with superblock_extension,
+    /// which is enough to read them.
+    const MultiChangesFormat* multi_changes = nullptr;
 };
 
 namespace formats {
@@ -99,6 +128,13 @@ extern const ReclaimFormat reclaim_any;
 extern const AnyPlacementFormat any_placement;
 extern const VariableLengthFormat variable_length_changes;
 extern const DenseChangesFormat dense_changes;
+extern const SymbolTableChangesFormat symbol_table_changes;
+extern const VersionsFormat versions;
+extern const UnfilteredEdgesFormat unfiltered_edges;
+extern const ExternalChangesFormat external_changes;
+extern const VirtualChangesFormat virtual_changes;
+extern const SharedMessageChangesFormat shared_message_changes;
+extern const MultiChangesFormat multi_changes;
 
 inline constexpr Formats none{};
 inline constexpr Formats all{&conversion,
@@ -116,7 +152,14 @@ inline constexpr Formats all{&conversion,
                              H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
                              H5MOTE_WRITE != 0 ? &any_placement : nullptr,
                              H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr,
-                             H5MOTE_WRITE != 0 ? &dense_changes : nullptr};
+                             H5MOTE_WRITE != 0 ? &dense_changes : nullptr,
+                             H5MOTE_WRITE != 0 ? &symbol_table_changes : nullptr,
+                             H5MOTE_WRITE != 0 ? &versions : nullptr,
+                             H5MOTE_WRITE != 0 ? &unfiltered_edges : nullptr,
+                             H5MOTE_WRITE != 0 ? &external_changes : nullptr,
+                             H5MOTE_WRITE != 0 ? &virtual_changes : nullptr,
+                             H5MOTE_WRITE != 0 ? &shared_message_changes : nullptr,
+                             H5MOTE_WRITE != 0 ? &multi_changes : nullptr};
 /// What files have that libhdf5 writes with the newest versions of all structures (H5Pset_libver_bounds, in h5py
 /// libver="latest").
 inline constexpr Formats newest{&conversion,
@@ -134,11 +177,18 @@ inline constexpr Formats newest{&conversion,
                                 H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
                                 H5MOTE_WRITE != 0 ? &any_placement : nullptr,
                                 H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr,
-                                H5MOTE_WRITE != 0 ? &dense_changes : nullptr};
+                                H5MOTE_WRITE != 0 ? &dense_changes : nullptr,
+                                nullptr,
+                                nullptr,
+                                H5MOTE_WRITE != 0 ? &unfiltered_edges : nullptr,
+                                H5MOTE_WRITE != 0 ? &external_changes : nullptr,
+                                H5MOTE_WRITE != 0 ? &virtual_changes : nullptr,
+                                H5MOTE_WRITE != 0 ? &shared_message_changes : nullptr,
+                                H5MOTE_WRITE != 0 ? &multi_changes : nullptr};
 
-/// Whether `standard` has formats::reclaim_any and variable_length_changes, which are large: reclaim_any is 24 KB of
-/// code on a Cortex-M4, because it looks at files as check_file() does. Without an operating system a program names
-/// them itself.
+/// Whether `standard` has formats::reclaim_any, variable_length_changes, symbol_table_changes, versions and the five
+/// behind it, which are large or seldom used: reclaim_any is 24 KB of code on a Cortex-M4, because it looks at files as
+/// check_file() does. Without an operating system a program names them itself.
 #if defined(__unix__) || defined(__APPLE__)
 inline constexpr bool kHosted = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
 #else
@@ -162,7 +212,14 @@ inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr
                                   kHosted ? &reclaim_any : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &any_placement : nullptr,
                                   kHosted ? &variable_length_changes : nullptr,
-                                  nullptr};
+                                  nullptr,
+                                  kHosted ? &symbol_table_changes : nullptr,
+                                  kHosted ? &versions : nullptr,
+                                  kHosted ? &unfiltered_edges : nullptr,
+                                  kHosted ? &external_changes : nullptr,
+                                  kHosted ? &virtual_changes : nullptr,
+                                  kHosted ? &shared_message_changes : nullptr,
+                                  kHosted ? &multi_changes : nullptr};
 
 /// `standard`, and what logs need that delete their oldest data for new data, however often the power fails: free space
 /// is recorded when the file is closed (FileCreate::persist_free_space) and found again otherwise

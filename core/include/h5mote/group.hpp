@@ -36,6 +36,7 @@ struct LinkInfo {
 
 class File;
 class NamedDatatype;
+struct StoredDataset;
 
 /// How a group keeps its links (H5G_storage_type_t).
 enum class LinkStorage : std::uint8_t { symbol_table, compact, dense };
@@ -160,8 +161,9 @@ public:
     /// creation order of the group where it is then. Open handles of the object stay valid.
     ///
     /// A power cut before the next flush() that returns ok leaves the object under its old name or the new one. If the
-    /// two are in different groups it may also be there under both, and its count of links may be too high by one or
-    /// two, as with unlink(); on a storage whose sync is no commit the call itself may then write and sync.
+    /// two are in different groups, or in one that has many links or was packed by libhdf5, it may also be there under
+    /// both, and its count of links may be too high by one or two, as with unlink(); on a storage whose sync is no
+    /// commit the call itself may then write and sync. After no_space, too, it may have both names.
     ///
     /// already_exists: there is a link at `to`, also if that is the same as `from`. invalid_argument: `group` belongs
     /// to another file, or `from` ends in no name. unsupported: one of the groups keeps its links where they cannot be
@@ -183,9 +185,10 @@ public:
     ///
     /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
     /// file is mounted. Other handles of a group or attribute that is deleted must not be used any more. unsupported,
-    /// and nothing is written: the link stands in a symbol table or in dense storage; or the object would be deleted
-    /// and has dense attributes, messages in the heap of shared ones, a version 1 header, external or virtual data, or
-    /// chunks in a B-tree. over_budget: a block of the chunk index is larger than the metadata cache.
+    /// and nothing is written: the link stands in a symbol table or in dense storage, which the program cannot change
+    /// (formats::symbol_table_changes, dense_changes); or the object would be deleted and has such links or attributes,
+    /// messages in the heap of shared ones, or external or virtual data. over_budget: a block of the chunk index is
+    /// larger than the metadata cache.
     Status unlink(std::string_view path) noexcept;
     /// The same for the link at `position`, counted from 0, among the links of the group at `path` in that order
     /// (H5Ldelete_by_idx). not_found: there are fewer links. invalid_argument: the group does not track creation order.
@@ -237,6 +240,10 @@ private:
     // one unlimited dimension.
     Result<Dataset> make_dataset(std::string_view path, DatatypeView memory, DatatypeView type, const Dataspace* space,
                                  const DatasetCreate& create) noexcept;
+    // Creates a dataset whose properties are those of another one. A committed datatype is given by its header.
+    Result<Dataset> make_copy(std::string_view path, const StoredDataset& dataset) noexcept;
+    // commit_datatype() without the check that values of the type can be written.
+    Result<NamedDatatype> commit_stored(std::string_view path, DatatypeView type) noexcept;
     Result<Dataset> open_typed(std::string_view path, DatatypeView memory) noexcept;
     Result<Dataset> open_or_make_dataset(std::string_view path, DatatypeView memory, DatatypeView type,
                                          const Dataspace* space, const DatasetCreate& create) noexcept;

@@ -107,8 +107,7 @@ public:
     /// invalid_argument: empty name, invalid space, data of another length, or a `type` that is not one sound datatype
     /// message. type_mismatch: the attribute exists with another type or rank (first number of the trail record: 1
     /// type, 2 rank). unsupported: variable-length data, also as a part of the type, in a program without
-    /// formats::variable_length_changes (datatype_class); or the attribute exists in a version 1 header and needs
-    /// another size there. over_budget: more than 64 KiB.
+    /// formats::variable_length_changes (datatype_class). over_budget: more than 64 KiB.
     Status write_attribute(std::string_view name, DatatypeView type, const Dataspace& space, ConstBytes data) noexcept;
     /// The same for one value of a C++ type.
     template <typename T>
@@ -124,9 +123,13 @@ public:
     }
 
     /// Creates the attribute with a committed datatype, to which its message refers, or gives it a new value of that
-    /// datatype. type_mismatch: it exists with another one. Declared in named_datatype.hpp.
+    /// datatype. `memory`: what describes `data`, as for Dataset::write(); without it that is the committed datatype
+    /// itself. type_mismatch: it exists with another one. unsupported (datatype_class): a datatype with strings or
+    /// sequences of any length, without `memory`. Declared in named_datatype.hpp.
     Status write_attribute(std::string_view name, const NamedDatatype& type, const Dataspace& space,
                            ConstBytes data) noexcept;
+    Status write_attribute(std::string_view name, const NamedDatatype& type, DatatypeView memory,
+                           const Dataspace& space, ConstBytes data) noexcept;
     /// Creates the attribute, or puts a value of any type, size and rank in the place of the one that it has. A power
     /// cut before the next flush() leaves the old attribute or the new one. The creation order stays. Errors of
     /// write_attribute() but for type_mismatch.
@@ -134,10 +137,12 @@ public:
                              ConstBytes data) noexcept;
     template <typename T>
     Status replace_attribute(std::string_view name, const T& value) noexcept {
-        return replace_attribute(name, file_type_of<T>(), Dataspace::scalar(), as_bytes(Span<const T>(&value, 1)));
+        return write_attribute_as(name, datatype_of<T>(), file_type_of<T>(), nullptr,
+                                  as_bytes(Span<const T>(&value, 1)), true);
     }
     /// Gives an attribute another name (H5Arename). The creation order stays. A power cut before the next flush()
-    /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync.
+    /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync, and
+    /// with many attributes (dense storage) the attribute may be left with both names, also after an error.
     /// already_exists: there is an attribute of the new name. not_found; invalid_argument: `to` cannot be a name.
     Status rename_attribute(std::string_view from, std::string_view to) noexcept;
 
@@ -253,8 +258,13 @@ protected:
     Address address_ = 0;
 
 private:
+    // `any`: it may take the place of an attribute with any other type and dataspace.
     Status write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
-                              const Dataspace* space, ConstBytes data) noexcept;
+                              const Dataspace* space, ConstBytes data, bool any = false) noexcept;
+    // Writes a value in the file's form. What it says of the global heap must be true.
+    // `committed`: the committed datatype that `type` is, if it is one.
+    Status write_stored_attribute(std::string_view name, DatatypeView type, const Object* committed,
+                                  const Dataspace& space, ConstBytes data) noexcept;
 };
 
 }  // namespace h5mote

@@ -32,7 +32,13 @@ public:
     /// busy (too many files are open at once; closing one helps). The name comes from a file and may be anything: do
     /// not trust it.
     virtual Status open(const Driver& parent, std::string_view name, OpenPurpose purpose, Driver*& driver) noexcept = 0;
-    /// Ends one open(). A driver closes with the last close().
+    /// The same, but for changing what is in the file, or with external_data also for making it. read_only: it cannot
+    /// be changed, which is what the default says.
+    virtual Status open_to_write(const Driver& /*parent*/, std::string_view /*name*/, OpenPurpose /*purpose*/,
+                                 Driver*& /*driver*/) noexcept {
+        return Status::read_only;
+    }
+    /// Ends one open() or open_to_write(). A driver closes with the last close().
     virtual void close(Driver& driver) noexcept = 0;
 
 protected:

@@ -97,6 +97,17 @@ public:
         return this->is_open() ? Base::rows(slots_[I]) : 0;
     }
 
+    /// Makes a dataset without filters shorter (H5Dset_extent): it has `rows` rows, and the next one comes behind
+    /// these. For datasets that belong together, as the rows of a log and the times of these rows do: each of them
+    /// counts its rows in a sector of its own, so that a power cut may leave one of them longer, by rows which no
+    /// flush() had covered. Call it after open(), before anything is appended. Durable after the next flush().
+    /// invalid_handle. invalid_argument: there are fewer rows, or some that were not flushed.
+    template <std::size_t I>
+    Status set_extent(Address rows) noexcept {
+        static_assert(kWork == 0, "h5mote: the recorder cannot take rows back out of chunks that went through filters");
+        return Base::set_extent(slots_[I], rows);
+    }
+
     /// Gives a setting a value: its number is blueprint::setting_number(). It is written at once and durable after the
     /// next flush(). invalid_handle, io_error.
     template <std::size_t I>

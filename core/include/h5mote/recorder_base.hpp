@@ -68,6 +68,7 @@ protected:
     // `value`: the value as the file holds it, and room for four bytes more.
     Status set(const blueprint::RecordedSetting& setting, std::byte* value) noexcept;
     Address rows(const Slot& slot) const noexcept;
+    Status set_extent(Slot& slot, Address rows) noexcept;
 
 private:
     struct Place;
@@ -92,6 +93,7 @@ private:
     Status compare() noexcept;
     Status differs(Address address) noexcept;
     Status resume(Slot& slot) noexcept;
+    void seek(Slot& slot, Address rows) noexcept;
 
     Status save(Slot& slot) noexcept;
     Status place(Slot& slot) noexcept;

@@ -69,6 +69,7 @@ enum class Feature : std::uint8_t {
     ordered_writing,  ///< the storage promises too little to be written without a journal: see Capabilities
     free_space,       ///< FileCreate::file_space, persist_free_space, FileAccess::alignment and so on
     reclaim,          ///< FileAccess::reclaim
+    format_version,   ///< FileAccess::low or high
 };
 
 /// Name of a feature, for messages on a host ("dense_links"). Static storage.

@@ -49,8 +49,17 @@ bool Cutter::judge(Storage& storage, const Allowed& allowed, std::uint64_t hash,
     }
     if (!bad.empty()) {
         fail(where + ": " + bad);
+        tell_what_followed(recovering);
     }
     return bad.empty();
+}
+
+// Adds what was done after the first cut to the calls that are printed, if that is `of_interest`.
+void Cutter::tell_what_followed(bool of_interest) {
+    for (std::size_t i = 0; i < followed_.size() && of_interest; ++i) {
+        trial_.told.push_back("after the cut: " + followed_[i]);
+    }
+    followed_.clear();
 }
 
 bool Cutter::go_on(Storage& storage, World& world, Ledger& ledger, const std::string& where) {
@@ -62,9 +71,10 @@ bool Cutter::go_on(Storage& storage, World& world, Ledger& ledger, const std::st
     if (!bad.empty()) {
         fail(where + ", gone on from: " + bad);
     }
+    followed_ = player.told;
     const bool good = bad.empty() && judge_end(storage, ledger, where + ", gone on from");
-    for (std::size_t i = 0; i < player.told.size() && !good; ++i) {
-        trial_.told.push_back("after the cut: " + player.told[i]);
+    if (!good) {
+        tell_what_followed(true);
     }
     return good;
 }

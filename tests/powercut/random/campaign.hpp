@@ -55,6 +55,8 @@ public:
     bool recovering = false;
 
 private:
+    void tell_what_followed(bool of_interest);
+    std::vector<std::string> followed_;  // the calls after the last first cut
     Trial& trial_;
     Random random_;
     std::unordered_set<std::uint64_t> seen_;

@@ -14,17 +14,23 @@ struct Weight {
 
 // Without H5MOTE_PARTIAL_IO there are only logs, which append() fills.
 constexpr unsigned kPartial = H5MOTE_PARTIAL_IO;
+// Only profile full makes extents smaller and copies objects.
+constexpr unsigned kFull = H5MOTE_ALL_FORMATS;
 constexpr Weight kWeights[] = {
     {Action::append, "append", 20},
     {Action::write, "write", 12 * kPartial},
     {Action::grow, "grow", 6 * kPartial},
+    {Action::shrink, "shrink", 3 * kFull},
     {Action::make_dataset, "make dataset", 8},
     {Action::make_group, "make group", 3},
     {Action::set_attribute, "set attribute", 8},
     {Action::replace_attribute, "replace attribute", 4},
     {Action::remove_attribute, "remove attribute", 2},
+    {Action::rename_attribute, "rename attribute", 3 * kPartial},
+    {Action::move_link, "move link", 4 * kPartial},
     {Action::soft_link, "soft link", 3},
     {Action::hard_link, "hard link", 2},
+    {Action::copy, "copy", 2 * kFull},
     {Action::unlink, "unlink", 3},
     {Action::remake, "remake", 3},
     {Action::leave, "leave", 3},
@@ -64,13 +70,19 @@ Plan draw_plan(Random& random, std::size_t count) {
     return plan;
 }
 
-h5mote::FileAccess draw_access(Random& random) {
+h5mote::FileAccess draw_access(Random& random, bool everything) {
     h5mote::FileAccess access;
     static constexpr std::size_t kMetadata[] = {1024, 1024, 1400, 2048, 2048, 3000, 4096, 16384};
     static constexpr std::size_t kChunks[] = {64, 200, 481, 1024, 4096, 4096, 16384};
     access.metadata_cache = random.of(kMetadata);
     access.chunk_cache = random.of(kChunks);
     access.reclaim = random.one_in(3) && H5MOTE_ALL_FORMATS != 0;
+    if (everything) {
+        using Version = h5mote::FormatVersion;
+        static constexpr Version kVersions[] = {Version::standard, Version::standard, Version::earliest, Version::v18,
+                                                Version::v110};
+        access.low = random.of(kVersions);
+    }
     return access;
 }
 

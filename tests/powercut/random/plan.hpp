@@ -15,13 +15,17 @@ enum class Action : std::uint8_t {
     append,
     write,
     grow,
+    shrink,
     make_dataset,
     make_group,
     set_attribute,
-    replace_attribute,  ///< removed and made again, of another size
+    replace_attribute,  ///< in one call, or removed and made again, of another size
     remove_attribute,
+    rename_attribute,
+    move_link,  ///< a link gets another name, perhaps in another group
     soft_link,
     hard_link,
+    copy,  ///< an object and all below it, as H5Ocopy
     unlink,
     remake,  ///< unlinked, and something else made under the same name
     leave,   ///< the handles of all open datasets are closed
@@ -42,8 +46,8 @@ struct Plan {
 
 /// `count`: about how many steps.
 Plan draw_plan(Random& random, std::size_t count);
-/// Draws cache sizes, from the smallest that are allowed.
-h5mote::FileAccess draw_access(Random& random);
+/// Draws cache sizes, from the smallest that are allowed; with `everything` also the versions of what is made.
+h5mote::FileAccess draw_access(Random& random, bool everything);
 const char* name_of(Action action);
 
 }  // namespace h5mote_test

@@ -98,15 +98,24 @@ private:
     void append(const std::string& path, Random& random);
     void write(const std::string& path, Random& random);
     void grow(const std::string& path, Random& random);
+    void shrink(const std::string& path, Random& random);
+    void set_extent(h5mote::Dataset& handle, const std::string& path, const Dims& dims);
     void make_dataset(const std::string& path, Random& random);
-    void make_group(const std::string& path);
+    void make_group(const std::string& path, Random& random);
     void set_attribute(Random& random);
     void replace_attribute(Random& random);
     void remove_attribute(Random& random);
-    bool put_attribute(const std::string& path, const std::string& name, std::size_t size, Random& random);
+    void rename_attribute(Random& random);
+    void move_link(Random& random);
+    bool put_texts(const std::string& path, const std::string& name, std::size_t count, Random& random, bool any);
+    bool put_attribute(const std::string& path, const std::string& name, std::size_t size, Random& random,
+                       bool any = false);
+    bool put_values(const std::string& path, const std::string& name, h5mote::DatatypeView type, std::uint64_t count,
+                    h5mote::ConstBytes bytes, const Blob& found, bool any);
     bool drop_attribute(const std::string& path, const std::string& name);
     void soft_link(const std::string& path, Random& random);
     void hard_link(const std::string& path, Random& random);
+    void copy(Random& random);
     bool unlink(const std::string& path);
     void remake(Random& random);
     void leave_object(unsigned number);
@@ -121,7 +130,8 @@ private:
     Ledger& ledger_;
     std::unique_ptr<Session> session_;
     std::string bad_;
-    bool unclear_ = false;  // a call failed that may have changed something: kill() finds out what is there
+    bool everything_ = false;  // the library has all parts of the format
+    bool unclear_ = false;     // a call failed that may have changed something: kill() finds out what is there
 };
 
 }  // namespace h5mote_test

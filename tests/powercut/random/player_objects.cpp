@@ -1,6 +1,8 @@
 // The steps of a Player that create and remove datasets, groups, attributes and links.
 #include "session.hpp"
 
+#include <h5mote/copy.hpp>
+
 #if H5MOTE_FILTER_DEFLATE
 #include <h5mote/filters/deflate.hpp>
 #endif
@@ -80,6 +82,24 @@ Blob encode_compound(const std::vector<std::uint32_t>& sizes, const std::vector<
     return type;
 }
 
+Texts::Texts(std::size_t count, Random& random) {
+    for (std::size_t i = 0; i < count; ++i) {
+        strings.emplace_back(random.one_in(6) ? 0 : 1 + random.below(kWidth - 1), ' ');
+        for (char& each : strings.back()) {
+            each = static_cast<char>('a' + random.below(26));
+        }
+        put_text(strings.back().c_str(), padded);
+    }
+    for (const std::string& each : strings) {
+        pointers.push_back(each.c_str());
+    }
+}
+
+DatatypeView Texts::type() noexcept {
+    static constexpr auto kType = make_variable_string();
+    return kType.view();
+}
+
 // ---- datasets ----------------------------------------------------------------------------------------------------
 
 namespace {
@@ -100,16 +120,19 @@ void draw_filters(Random& random, DatasetCreate& create) {
     }
 }
 
-// Draws a chunked dataset of one to four dimensions: one may grow without limit, others up to a maximum.
-void draw_extent(Random& random, DatasetDraw& draw) {
+// Draws a chunked dataset of one to four dimensions: one may grow without limit, with `several` more than one, others
+// up to a maximum.
+void draw_extent(Random& random, bool several, DatasetDraw& draw) {
     const std::size_t rank = random.one_in(3) ? 1 : 2 + random.below(3);
     const std::size_t unlimited = random.one_in(2) ? random.below(rank) : rank;
+    const bool more_unlimited = several && random.one_in(3);
     Dims chunk;
     for (std::size_t d = 0; d < rank; ++d) {
+        const bool endless = d == unlimited || (more_unlimited && random.one_in(2));
         const std::uint64_t dim = 1 + random.below(rank == 1 ? 30 : 6);
-        const std::uint64_t more = d == unlimited || random.one_in(3) ? random.below(rank == 1 ? 30 : 5) : 0;
-        draw.dims.push_back(d == unlimited && random.one_in(3) ? 0 : dim);
-        draw.max_dims.push_back(d == unlimited ? kUnlimited : dim + more);
+        const std::uint64_t more = endless || random.one_in(3) ? random.below(rank == 1 ? 30 : 5) : 0;
+        draw.dims.push_back(endless && random.one_in(3) ? 0 : dim);
+        draw.max_dims.push_back(endless ? kUnlimited : dim + more);
         draw.shape.box.push_back(dim + more);
         chunk.push_back(1 + random.below(static_cast<std::size_t>(dim)));
     }
@@ -143,7 +166,7 @@ void draw_plain(Random& random, DatasetDraw& draw) {
 
 }  // namespace
 
-void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, DatasetDraw& draw) {
+void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, bool everything, DatasetDraw& draw) {
     World::Shape& shape = draw.shape;
     shape.mark = mark;
     static constexpr std::uint32_t kElements[] = {1, 2, 4, 4, 8, 8, 12, 16, 16, 20, 24, 31, 44, 64, 100, 200, 568};
@@ -165,12 +188,12 @@ void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, 
             draw_filters(random, draw.create);
         }
     } else if (way < 7) {
-        draw_extent(random, draw);
+        draw_extent(random, everything, draw);
         shape.is_log = draw.dims.size() == 1 && draw.max_dims[0] == kUnlimited;
     } else {
         draw_plain(random, draw);
     }
-    shape.extensible = draw.dims != shape.box;
+    shape.chunked = draw.create.chunk.rank() != 0;
     std::uint64_t elements = 1;
     for (const std::uint64_t dim : shape.box) {
         elements *= dim;
@@ -180,6 +203,16 @@ void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, 
     }
     if (draw.create.layout == Layout::compact && elements * shape.element > largest_compact) {
         draw.create.layout = Layout::contiguous;
+    }
+    draw.create.allocation = random.of(kTimes);
+    if (everything && random.one_in(6)) {
+        const ConstBytes type = Texts::type().bytes();
+        shape.texts = true;
+        shape.mark = 0;
+        shape.element = Texts::kWidth;
+        shape.type = Blob(type.begin(), type.end());
+        shape.fill = Blob(shape.element);
+        return;
     }
     if (shape.element >= 8 && H5MOTE_CONVERSION != 0 && random.one_in(3)) {
         shape.members = {4, shape.element / 2, shape.element - 4 - shape.element / 2};
@@ -195,7 +228,6 @@ void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, 
         shape.fill = draw_bytes(shape.element, random);
         draw.create.fill = {shape.fill.data(), shape.fill.size()};
     }
-    draw.create.allocation = random.of(kTimes);
 }
 
 void Player::make_dataset(const std::string& path, Random& random) {
@@ -205,7 +237,7 @@ void Player::make_dataset(const std::string& path, Random& random) {
     DatasetDraw draw;
     // Compact data is overwritten in place, in the object header. Without atomic transactions it must fit in one
     // sector.
-    draw_dataset(random, storage_.atomic() ? 4000 : 400, world_.made, draw);
+    draw_dataset(random, storage_.atomic() ? 4000 : 400, world_.made, everything_, draw);
     auto made = session_->root.create_dataset(
         path, DatatypeView({draw.shape.type.data(), draw.shape.type.size()}),
         Dataspace::simple({draw.dims.data(), draw.dims.size()}, {draw.max_dims.data(), draw.max_dims.size()}),
@@ -219,6 +251,7 @@ void Player::make_dataset(const std::string& path, Random& random) {
     text += draw.create.layout == Layout::compact      ? ", compact"
             : draw.create.layout == Layout::contiguous ? ", contiguous"
                                                        : "";
+    text += draw.shape.texts ? ", strings" : "";
     text += ", filters " + std::to_string(draw.create.filters.size()) + ", allocation " +
             std::to_string(static_cast<int>(draw.create.allocation)) + ", reserve " +
             std::to_string(draw.create.reserve) + (draw.create.fill.empty() ? "" : ", fill value");
@@ -243,11 +276,20 @@ void Player::make_dataset(const std::string& path, Random& random) {
     }
 }
 
-void Player::make_group(const std::string& path) {
+void Player::make_group(const std::string& path, Random& random) {
     if (world_.link(path).type != World::Link::Type::none) {
         return;
     }
-    if (done(session_->root.create_group(path).status(), "create group " + path, {Status::over_budget})) {
+    GroupCreate create;
+    if (everything_ && random.one_in(2)) {
+        create.min_dense = static_cast<std::uint16_t>(random.below(3));
+        create.max_compact = static_cast<std::uint16_t>(create.min_dense + random.below(2));
+        create.track_link_order = random.one_in(3);
+    }
+    if (done(session_->root.create_group(path, create).status(),
+             "create group " + path + ", compact " + std::to_string(create.min_dense) + " to " +
+                 std::to_string(create.max_compact),
+             {Status::over_budget})) {
         world_.set_link(path, {World::Link::Type::hard, world_.add(World::Object()), ""});
     }
 }
@@ -284,22 +326,33 @@ std::size_t draw_size(Random& random) {
 
 }  // namespace
 
-bool Player::put_attribute(const std::string& path, const std::string& name, std::size_t size, Random& random) {
+bool Player::put_attribute(const std::string& path, const std::string& name, std::size_t size, Random& random,
+                           bool any) {
     const Blob value = draw_bytes(size, random);
-    const std::uint64_t count = size;
+    return put_values(path, name, datatype_of<std::uint8_t>(), size, {value.data(), value.size()}, value, any);
+}
+
+// The same with strings of variable length.
+bool Player::put_texts(const std::string& path, const std::string& name, std::size_t count, Random& random, bool any) {
+    const Texts texts(count, random);
+    const ConstBytes bytes = as_bytes(Span<const char* const>(texts.pointers.data(), count));
+    return put_values(path, name, Texts::type(), count, bytes, texts.padded, any);
+}
+
+// Gives an attribute `count` values. `found`: what a Tree has of them.
+bool Player::put_values(const std::string& path, const std::string& name, DatatypeView type, std::uint64_t count,
+                        ConstBytes bytes, const Blob& found, bool any) {
     const Status status = with_object(path, [&](Object& object) {
-        return object.write_attribute(name, datatype_of<std::uint8_t>(), Dataspace::simple({&count, 1}),
-                                      {value.data(), value.size()});
+        const Dataspace space = Dataspace::simple({&count, 1});
+        return any ? object.replace_attribute(name, type, space, bytes)
+                   : object.write_attribute(name, type, space, bytes);
     });
-    if (!done(status, "attribute " + path + "@" + name + " of " + std::to_string(size),
+    const std::string what = type.is_variable_string() ? " strings" : "";
+    if (!done(status, "attribute " + path + "@" + name + " of " + std::to_string(count) + what,
               {Status::over_budget, Status::type_mismatch})) {
         return false;
     }
-    std::vector<World::Value>& states = world_.find(path)->attributes[name];
-    if (states.empty()) {
-        states.push_back({});
-    }
-    states.push_back({true, value});
+    world_.find(path)->set_attribute(name, {true, found});
     return true;
 }
 
@@ -308,7 +361,7 @@ bool Player::drop_attribute(const std::string& path, const std::string& name) {
     if (!done(status, "remove attribute " + path + "@" + name, {Status::over_budget})) {
         return false;
     }
-    world_.find(path)->attributes[name].push_back({});
+    world_.find(path)->set_attribute(name, {});
     return true;
 }
 
@@ -344,7 +397,11 @@ void Player::set_attribute(Random& random) {
     const auto there = attributes.find(name);
     const bool same_size = there != attributes.end() && there->second.back().there && !random.one_in(4);
     const std::size_t size = draw_size(random);
-    put_attribute(path, name, same_size ? there->second.back().bytes.size() : size, random);
+    if (everything_ && random.one_in(5)) {
+        put_texts(path, name, random.below(4), random, random.one_in(2));
+    } else {
+        put_attribute(path, name, same_size ? there->second.back().bytes.size() : size, random);
+    }
 }
 
 void Player::replace_attribute(Random& random) {
@@ -352,9 +409,24 @@ void Player::replace_attribute(Random& random) {
     const std::vector<std::string> names = attributes_of(*world_.find(path));
     if (!names.empty()) {
         const std::string& name = names[random.below(names.size())];
-        if (drop_attribute(path, name)) {
-            put_attribute(path, name, draw_size(random), random);
+        const bool at_once = H5MOTE_PARTIAL_IO != 0 && random.one_in(2);
+        if (at_once || drop_attribute(path, name)) {
+            put_attribute(path, name, draw_size(random), random, at_once);
         }
+    }
+}
+
+void Player::rename_attribute(Random& random) {
+    const std::string path = some_object(random);
+    const std::vector<std::string> names = attributes_of(*world_.find(path));
+    const std::string to = draw_name(random);
+    if (names.empty() || std::find(names.begin(), names.end(), to) != names.end()) {
+        return;
+    }
+    const std::string& from = names[random.below(names.size())];
+    const Status status = with_object(path, [&](Object& object) { return object.rename_attribute(from, to); });
+    if (done(status, "rename attribute " + path + "@" + from + " to " + to, {Status::over_budget})) {
+        world_.find(path)->rename_attribute(from, to);
     }
 }
 
@@ -384,10 +456,65 @@ void Player::hard_link(const std::string& target, Random& random) {
         return;
     }
     const World::Link link = world_.link(target);
+    if (world_.ambiguous(path, link.object)) {
+        return;
+    }
     const Status status =
         with_object(target, [&](Object& object) { return session_->root.create_hard_link(path, object); });
     if (done(status, "hard link " + path + " to " + target, {Status::over_budget})) {
         world_.set_link(path, link);
+    }
+}
+
+// Not into a group that is moved itself. Groups are moved only where no cut leaves both names: groups without a content
+// cannot be told apart.
+void Player::move_link(Random& random) {
+    const std::vector<std::string> all = paths(false, false);
+    const std::string to = some_path(random);
+    if (all.empty() || world_.link(to).type != World::Link::Type::none) {
+        return;
+    }
+    const std::string& from = all[random.below(all.size())];
+    const World::Object* const object = world_.find(from);
+    if (to.rfind(from, 0) == 0 || (object != nullptr && !object->dataset && !storage_.atomic()) ||
+        (object != nullptr && world_.ambiguous(to, world_.link(from).object))) {
+        return;
+    }
+    const Status status = session_->root.move_link(from, session_->root, to);
+    if (done(status, "move " + from + " to " + to, {Status::over_budget})) {
+        world_.move_link(from, to);
+    } else {
+        // For a while the link had both names, and still has them if there is no space for removing the new one.
+        world_.set_link(to, world_.link(from));
+        world_.set_link(to, {});
+        unclear_ = status == Status::no_space;
+    }
+}
+
+void Player::copy(Random& random) {
+    std::vector<std::string> all;
+    for (const std::string& path : paths(false, false)) {
+        if (world_.find(path) != nullptr) {
+            all.push_back(path);
+        }
+    }
+    const std::string to = some_path(random);
+    if (all.empty() || world_.link(to).type != World::Link::Type::none) {
+        return;
+    }
+    const std::string& from = all[random.below(all.size())];
+    if (to.rfind(from + "/", 0) == 0 || world_.ambiguous(to, world_.link(from).object)) {
+        return;
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        CopyOptions options;
+        options.shallow = random.one_in(4);
+        options.without_attributes = random.one_in(4);
+        options.buffer = random.one_in(2) ? 4096 : 1 + random.below(300);
+        const Status status = copy_object(session_->root, from, session_->root, to, options);
+        if (done(status, "copy " + from + " to " + to, {Status::over_budget})) {
+            world_.copy(from, to, options.shallow, !options.without_attributes);
+        }
     }
 }
 
@@ -414,7 +541,7 @@ void Player::remake(Random& random) {
     }
     switch (random.below(4)) {
         case 0:
-            return make_group(path);
+            return make_group(path, random);
         case 1:
             return soft_link(path, random);
         default:

@@ -6,13 +6,27 @@
 
 namespace h5mote_test {
 
+/// All parts of the format, or those that a library has by default. Profile `logger` has no others.
+inline const h5mote::Formats& formats_of([[maybe_unused]] bool everything) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (everything) {
+            return h5mote::formats::all;
+        }
+    }
+    return h5mote::formats::standard;
+}
+
 struct Player::Session {
-    explicit Session(h5mote::Driver& inner) : driver(inner) { allocator.prepare(library); }
+    /// `everything`: with all parts of the format.
+    Session(h5mote::Driver& inner, bool everything)
+        : driver(inner), library(allocator, port, all_filters(), formats_of(everything)) {
+        allocator.prepare(library);
+    }
 
     Killable driver;
     FrugalAllocator allocator;
     h5mote::NullPort port;
-    h5mote::Library library{allocator, port, all_filters()};
+    h5mote::Library library;
     h5mote::File file;
     h5mote::Group root;
     std::map<unsigned, h5mote::Dataset> datasets;  // open datasets, by their number in World::objects
@@ -26,6 +40,17 @@ Blob draw_bytes(std::size_t size, Random& random);
 Blob encode_opaque(std::uint32_t size, unsigned mark);
 Blob encode_compound(const std::vector<std::uint32_t>& sizes, const std::vector<bool>& chosen, unsigned mark);
 
+/// Random strings: as h5mote takes them, and as a World has them. One in six is empty.
+struct Texts {
+    Texts(std::size_t count, Random& random);
+    static constexpr std::size_t kWidth = Tree::kTextWidth;  ///< bytes of each in a World
+    static h5mote::DatatypeView type() noexcept;
+
+    std::vector<std::string> strings;
+    std::vector<const char*> pointers;
+    Blob padded;
+};
+
 /// How a random dataset is created.
 struct DatasetDraw {
     World::Shape shape;
@@ -34,6 +59,7 @@ struct DatasetDraw {
     Dims max_dims;
 };
 /// In the result, `create.fill` borrows from `shape.fill`. `largest_compact`: bytes that a compact dataset may have.
-void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, DatasetDraw& draw);
+/// `everything`: also what only a library with all parts of the format can make.
+void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, bool everything, DatasetDraw& draw);
 
 }  // namespace h5mote_test

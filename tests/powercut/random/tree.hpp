@@ -13,6 +13,9 @@ using Blob = std::vector<std::byte>;
 using Dims = std::vector<std::uint64_t>;
 
 struct Tree {
+    /// Bytes that a string of variable length has here, in datasets and attributes: padded with zeros.
+    static constexpr std::uint32_t kTextWidth = 48;
+
     struct Attribute {
         std::string name;
         Blob value;
@@ -38,6 +41,8 @@ struct Tree {
     std::uint64_t root = 0;
 };
 
+/// Adds a string, which may be nullptr, in the form in which a Tree has it.
+void put_text(const char* text, Blob& padded);
 /// Reads a whole file with libhdf5. Returns what could not be read; empty: nothing.
 std::string read_by_libhdf5(h5mote::ConstBytes image, Tree& tree);
 /// The same with h5mote, and what check_file() finds in the file. Only in profile full, which can read everything.

@@ -2,7 +2,9 @@
 #include "player.hpp"
 #include "tree.hpp"
 
+#include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
+#include <h5mote/variable_length.hpp>
 
 #include <algorithm>
 
@@ -11,6 +13,8 @@ namespace h5mote_test {
 using namespace h5mote;
 
 namespace {
+
+constexpr auto kText = make_variable_string();
 
 class Reader {
 public:
@@ -62,14 +66,36 @@ private:
             Tree::Attribute found;
             found.name = std::string(attribute.name());
             found.value.resize(static_cast<std::size_t>(attribute.data_size()));
-            good(attribute.read_stored(0, {found.value.data(), found.value.size()}), path + "@" + found.name, "read");
-            Blob again(found.value.size());
-            good(object.read_attribute(found.name, attribute.type(), {again.data(), again.size()}),
-                 path + "@" + found.name, "read by name");
-            bad += again == found.value ? "" : path + "@" + found.name + ": two values; ";
+            if (attribute.type().is_variable_string()) {
+                const std::size_t count = found.value.size() / attribute.type().size();
+                found.value = texts(count, path + "@" + found.name,
+                                    [&](Bytes to) { return object.read_attribute(found.name, kText.view(), to); });
+            } else {
+                good(attribute.read_stored(0, {found.value.data(), found.value.size()}), path + "@" + found.name,
+                     "read");
+                Blob again(found.value.size());
+                good(object.read_attribute(found.name, attribute.type(), {again.data(), again.size()}),
+                     path + "@" + found.name, "read by name");
+                bad += again == found.value ? "" : path + "@" + found.name + ": two values; ";
+            }
             node.attributes.push_back(found);
         }
         good(status == Status::not_found ? Status::ok : status, path, "attributes");
+    }
+
+    // Strings of variable length, which `read` reads, in the form in which a Tree has them.
+    template <typename Read>
+    Blob texts(std::size_t count, const std::string& path, const Read& read) {
+        std::vector<char*> pointers(count);
+        Blob padded;
+        const Bytes to(reinterpret_cast<std::byte*>(pointers.data()), count * sizeof(char*));
+        if (good(read(to), path, "read strings")) {
+            for (const char* const each : pointers) {
+                put_text(each, padded);
+            }
+            good(reclaim(library_, kText.view(), count, sizeof(char*), pointers.data()), path, "reclaim");
+        }
+        return padded;
     }
 
     void links(Tree::Node& node, const std::string& path) {
@@ -113,6 +139,12 @@ private:
             bad += path + ": " + std::to_string(count) + " elements; ";
             return;
         }
+        if (type.is_variable_string()) {
+            node.element = Tree::kTextWidth;
+            node.data = texts(static_cast<std::size_t>(count), path,
+                              [&](Bytes to) { return dataset->read(Selection::all(), kText.view(), to); });
+            return;
+        }
         node.data.resize(static_cast<std::size_t>(count) * node.element);
         good(dataset->read(Selection::all(), type, {node.data.data(), node.data.size()}), path, "read");
     }
@@ -127,7 +159,7 @@ private:
 std::string read_by_h5mote(Driver& driver, Tree& tree) {
     MallocAllocator allocator;
     NullPort port;
-    Library library{allocator, port, all_filters()};
+    Library library{allocator, port, all_filters(), formats::all};
     FileAccess access;
     access.read_only = true;
     access.metadata_cache = 65536;

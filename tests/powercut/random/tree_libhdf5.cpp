@@ -70,11 +70,29 @@ private:
         Tree::Attribute found;
         found.name = name;
         found.value.resize(id < 0 ? 0 : static_cast<std::size_t>(H5Aget_storage_size(id)));
-        if (type < 0 || (!found.value.empty() && H5Aread(id, type, found.value.data()) < 0)) {
+        if (type >= 0 && H5Tis_variable_str(type) > 0) {
+            const Hdf5Id space(H5Aget_space(id), H5Sclose);
+            const auto count = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space));
+            found.value.clear();
+            std::vector<char*> texts(count);
+            if (count != 0 && H5Aread(id, type, texts.data()) < 0) {
+                walk.reader.bad += walk.path + "@" + name + ": strings cannot be read; ";
+            } else {
+                take_texts(texts, found.value);
+            }
+        } else if (type < 0 || (!found.value.empty() && H5Aread(id, type, found.value.data()) < 0)) {
             walk.reader.bad += walk.path + "@" + name + ": cannot be read; ";
         }
         walk.found.push_back(found);
         return 0;
+    }
+
+    // Puts strings that libhdf5 has allocated in the form in which a Tree has them, and releases them.
+    static void take_texts(const std::vector<char*>& texts, Blob& padded) {
+        for (char* const each : texts) {
+            put_text(each, padded);
+            H5free_memory(each);
+        }
     }
 
     static herr_t link(hid_t group, const char* name, const H5L_info_t* info, void* to) {
@@ -116,6 +134,17 @@ private:
             bad += path + ": " + std::to_string(count) + " elements; ";
             return;
         }
+        if (H5Tis_variable_str(type) > 0) {
+            node.element = Tree::kTextWidth;
+            node.mark = "0";
+            std::vector<char*> texts(static_cast<std::size_t>(count));
+            if (count > 0 && H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) {
+                bad += path + ": strings cannot be read; ";
+            } else {
+                take_texts(texts, node.data);
+            }
+            return;
+        }
         node.data.resize(static_cast<std::size_t>(count) * node.element);
         if (count > 0 && H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, node.data.data()) < 0) {
             bad += path + ": cannot be read; ";
@@ -124,6 +153,18 @@ private:
 
     Tree& tree_;
 };
+
+}  // namespace
+
+void put_text(const char* text, Blob& padded) {
+    const std::size_t end = padded.size() + Tree::kTextWidth;
+    for (; text != nullptr && *text != '\0'; ++text) {
+        padded.push_back(static_cast<std::byte>(*text));
+    }
+    padded.resize(end);
+}
+
+namespace {
 
 void sort(Tree& tree) {
     for (auto& [address, node] : tree.nodes) {

@@ -23,7 +23,55 @@ void World::Object::set(std::size_t place, const std::byte* value) { set_bytes(p
 void World::Object::set_bytes(std::size_t place, std::size_t offset, std::size_t size, const std::byte* value) {
     const auto at = now.begin() + static_cast<std::ptrdiff_t>(place * shape.element);
     before[place].emplace_back(at, at + static_cast<std::ptrdiff_t>(shape.element));
+    cut_off.erase(place);
     std::copy_n(value, size, at + static_cast<std::ptrdiff_t>(offset));
+}
+
+void World::Object::shrink(const Dims& dims) {
+    for_each_element(this->dims(), [&](const Dims& at) {
+        bool stays = true;
+        for (std::size_t d = 0; d < at.size(); ++d) {
+            stays = stays && at[d] < dims[d];
+        }
+        if (!stays) {
+            set(place(at), shape.fill.data());
+            cut_off[place(at)] = extents.size();
+        }
+    });
+    extents.push_back({dims, dims[0]});
+}
+
+bool World::Object::was_shrunk() const {
+    for (std::size_t i = 1; i < extents.size(); ++i) {
+        for (std::size_t d = 0; d < extents[i].dims.size(); ++d) {
+            if (extents[i].dims[d] < extents[i - 1].dims[d]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void World::Object::set_attribute(const std::string& name, const Value& value) {
+    std::vector<Value>& states = attributes[name];
+    if (states.empty()) {
+        states.push_back({});
+    }
+    states.push_back(value);
+    renamed.erase(std::remove_if(renamed.begin(), renamed.end(),
+                                 [&](const auto& each) { return each.first == name || each.second == name; }),
+                  renamed.end());
+}
+
+void World::Object::rename_attribute(const std::string& from, const std::string& to) {
+    const std::vector<Value>& states = attributes[from];
+    const Value value = states.back();
+    const bool certain = std::all_of(states.begin(), states.end(), [](const Value& each) { return each.there; });
+    set_attribute(from, {});
+    set_attribute(to, value);
+    if (certain) {
+        renamed.emplace_back(from, to);
+    }
 }
 
 World::World() { objects[0]; }
@@ -60,6 +108,46 @@ void World::set_link(const std::string& path, const Link& link) {
         states.push_back({});
     }
     states.push_back(link);
+    const Place place{number_of(*group), name};
+    moved.erase(std::remove_if(moved.begin(), moved.end(),
+                               [&](const auto& each) { return each.first == place || each.second == place; }),
+                moved.end());
+}
+
+bool World::ambiguous(const std::string& path, unsigned object) {
+    std::string name;
+    Object* const group = parent(path, name);
+    const Object& one = objects.at(object);
+    const auto states = group->links.find(name);
+    return states != group->links.end() &&
+           std::any_of(states->second.begin(), states->second.end(), [&](const Link& link) {
+               if (link.type != Link::Type::hard || link.object == object) {
+                   return false;
+               }
+               const Object& other = objects.at(link.object);
+               return other.dataset == one.dataset && other.shape.mark == one.shape.mark;
+           });
+}
+
+void World::move_link(const std::string& from, const std::string& to) {
+    const Link value = link(from);
+    std::string old_name;
+    std::string new_name;
+    Object& old_group = *parent(from, old_name);
+    const Place new_place{number_of(*parent(to, new_name)), new_name};
+    const std::vector<Link>& states = old_group.links[old_name];
+    const bool certain =
+        std::all_of(states.begin(), states.end(), [](const Link& each) { return each.type != Link::Type::none; });
+    set_link(to, value);
+    set_link(from, {});
+    if (certain) {
+        moved.push_back({{number_of(old_group), old_name}, new_place});
+    }
+}
+
+unsigned World::number_of(const Object& object) const {
+    return std::find_if(objects.begin(), objects.end(), [&](const auto& each) { return &each.second == &object; })
+        ->first;
 }
 
 unsigned World::add(Object&& object) {
@@ -67,8 +155,52 @@ unsigned World::add(Object&& object) {
     return made++;
 }
 
+unsigned World::copy(unsigned number, unsigned levels, bool with_attributes, std::map<unsigned, unsigned>& copies) {
+    const auto there = copies.find(number);
+    if (there != copies.end()) {
+        return there->second;
+    }
+    Object result;
+    const Object& from = objects.at(number);
+    result.dataset = from.dataset;
+    result.shape = from.shape;
+    result.now = from.now;
+    if (from.dataset) {
+        const Dims& dims = from.dims();
+        result.extents = {{dims, dims.empty() ? 0 : dims[0]}};
+    }
+    if (with_attributes) {
+        for (const auto& [name, states] : from.attributes) {
+            result.attributes[name] = {states.back()};
+        }
+    }
+    std::map<std::string, std::vector<Link>> links;
+    if (levels > 0) {
+        links = from.links;
+    }
+    const unsigned made_here = add(std::move(result));
+    copies[number] = made_here;
+    for (const auto& [name, states] : links) {
+        Link link = states.back();
+        if (link.type == Link::Type::hard) {
+            link.object = copy(link.object, levels - 1, with_attributes, copies);
+        }
+        objects.at(made_here).links[name] = {link};
+    }
+    return made_here;
+}
+
+void World::copy(const std::string& from, const std::string& to, bool shallow, bool with_attributes) {
+    std::map<unsigned, unsigned> copies;
+    constexpr unsigned kAllLevels = 1000;
+    const unsigned object = copy(link(from).object, shallow ? 1 : kAllLevels, with_attributes, copies);
+    set_link(to, {Link::Type::hard, object, ""});
+}
+
 void World::settle() {
+    moved.clear();
     for (auto& [number, object] : objects) {
+        object.renamed.clear();
         for (auto& [name, states] : object.links) {
             states = {states.back()};
         }
@@ -80,6 +212,7 @@ void World::settle() {
             object.extents[0].least = object.dims().empty() ? 0 : object.dims()[0];
         }
         object.before.clear();
+        object.cut_off.clear();
     }
     keep_reachable();
 }
@@ -108,6 +241,10 @@ void World::keep_reachable() {
 
 void World::adopt(const World& found) {
     created = found.created;
+    moved.clear();
+    for (auto& [number, object] : objects) {
+        object.renamed.clear();
+    }
     for (auto& [number, object] : objects) {
         const auto same = found.objects.find(number);
         if (same == found.objects.end()) {
@@ -125,8 +262,10 @@ void World::adopt(const World& found) {
             continue;
         }
         const Dims dims = same->second.dims();
+        // A larger extent than the one that was found never reached the storage, or comes from before a smaller one.
+        const bool shrunk = object.was_shrunk();
         for (Extent& extent : object.extents) {
-            for (std::size_t d = 0; d < dims.size(); ++d) {
+            for (std::size_t d = 0; d < dims.size() && !shrunk; ++d) {
                 extent.dims[d] = std::min(extent.dims[d], dims[d]);
             }
             extent.least = dims.empty() ? 0 : std::min(extent.least, extent.dims[0]);
@@ -139,7 +278,10 @@ void World::adopt(const World& found) {
                 before[place] = object.before[place];
             }
         });
-        object.before = before;
+        if (!shrunk) {
+            object.before = before;
+        }
+        object.cut_off.clear();
         object.now = same->second.now;
     }
 }
@@ -148,7 +290,18 @@ std::string World::judge(const Tree& tree, World& found) const {
     found = World();
     found.created = true;
     found.made = made;
-    const std::string bad = judge(tree, 0, tree.root, "/", found);
+    std::string bad = judge(tree, 0, tree.root, "/", found);
+    const auto has = [&](const Place& place) {
+        const auto group = found.objects.find(place.first);
+        const auto link = group == found.objects.end() ? decltype(group->second.links.begin())()
+                                                       : group->second.links.find(place.second);
+        return group == found.objects.end() ||
+               (link != group->second.links.end() && link->second.back().type != Link::Type::none);
+    };
+    for (const auto& [from, to] : moved) {
+        bad +=
+            !bad.empty() || has(from) || has(to) ? "" : from.second + " and " + to.second + ": both names are lost; ";
+    }
     if (bad.empty()) {
         found.keep_reachable();
     }
@@ -191,6 +344,10 @@ std::string World::judge(const Tree& tree, unsigned number, std::uint64_t addres
         } else {
             result.attributes[name] = {*state};
         }
+    }
+    for (const auto& [from, to] : object.renamed) {
+        const bool kept = seen.count(from) != 0 || seen.count(to) != 0;
+        bad += kept ? "" : path + "@" + from + " and " + to + ": both names are lost; ";
     }
     if (object.dataset) {
         return bad + judge_data(object, node, path, result);
@@ -242,14 +399,15 @@ std::string World::judge_data(const Object& object, const Tree::Node& node, cons
     if (node.element != object.shape.element || node.mark != std::to_string(object.shape.mark)) {
         return path + ": another dataset, of " + std::to_string(node.element) + " bytes, mark " + node.mark + "; ";
     }
-    bool allowed = false;
+    std::size_t newest = 0;  // of the extents, the newest that it may be, counted from 1
     std::string all;
-    for (const Extent& extent : object.extents) {
-        allowed = allowed || extent.allows(node.dims);
+    for (std::size_t i = 0; i < object.extents.size(); ++i) {
+        const Extent& extent = object.extents[i];
+        newest = extent.allows(node.dims) ? i + 1 : newest;
         all += (all.empty() ? "" : " or ") + (extent.dims.empty() ? "" : std::to_string(extent.least) + "-") +
                text(extent.dims);
     }
-    if (!allowed) {
+    if (newest == 0) {
         return path + ": " + text(node.dims) + ", not " + all + "; ";
     }
     found.extents = {{node.dims, node.dims.empty() ? 0 : node.dims[0]}};
@@ -265,13 +423,30 @@ std::string World::judge_data(const Object& object, const Tree::Node& node, cons
         const std::size_t place = object.place(at);
         const std::byte* const now = object.now.data() + place * element;
         std::copy_n(value, element, found.now.begin() + static_cast<std::ptrdiff_t>(place * element));
-        if (std::memcmp(value, now, element) != 0) {
+        const auto cut_off = object.cut_off.find(place);
+        const bool may_be_now = cut_off == object.cut_off.end() || cut_off->second < newest;
+        if (!may_be_now || std::memcmp(value, now, element) != 0) {
+            std::vector<const std::byte*> states;
+            if (may_be_now) {
+                states.push_back(now);
+            }
             const auto before = object.before.find(place);
-            bool good = before != object.before.end();
+            if (before != object.before.end()) {
+                for (const Blob& other : before->second) {
+                    states.push_back(other.data());
+                }
+            }
+            const auto is = [&](std::size_t from, std::size_t size) {
+                return std::any_of(states.begin(), states.end(), [&](const std::byte* state) {
+                    return std::memcmp(value + from, state + from, size) == 0;
+                });
+            };
             // An element may be overwritten in place, and a cut may leave it half written: each byte is new or old.
-            for (std::size_t i = 0; i < element && good; ++i) {
-                good = value[i] == now[i] || std::any_of(before->second.begin(), before->second.end(),
-                                                         [&](const Blob& other) { return other[i] == value[i]; });
+            // A string is one of those that were written.
+            const std::size_t step = object.shape.texts ? element : 1;
+            bool good = true;
+            for (std::size_t i = 0; i < element && good; i += step) {
+                good = is(i, step);
             }
             if (!good && ++wrong == 1) {
                 bad = path + ": element " + text(at) + " of " + text(node.dims) + " is another; ";

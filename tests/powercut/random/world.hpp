@@ -36,20 +36,28 @@ public:
         std::uint32_t element = 1;           ///< bytes of an element
         std::vector<std::uint32_t> members;  ///< bytes of each member of a compound; empty for an opaque type
         Dims box;                            ///< no dimension grows beyond this
-        bool extensible = false;
-        bool is_log = false;  ///< append() works: one dimension, which is unlimited
-        Blob fill;            ///< the fill value
-        Blob type;            ///< the encoded datatype
-        unsigned mark = 0;    ///< the tag of its opaque types, by which the dataset is recognised
+        bool chunked = false;                ///< set_extent() works
+        bool is_log = false;                 ///< append() works: one dimension, which is unlimited
+        /// The elements are strings of variable length. Here each is a text of `element` bytes, padded with zeros.
+        bool texts = false;
+        Blob fill;          ///< the fill value
+        Blob type;          ///< the encoded datatype
+        unsigned mark = 0;  ///< the tag of its opaque types, by which the dataset is recognised
     };
     struct Object {
         bool dataset = false;
         std::map<std::string, std::vector<Link>> links;
         std::map<std::string, std::vector<Value>> attributes;
+        /// Old and new names of attributes that were there for certain when they were renamed: one of both is found,
+        /// unless more was done with one.
+        std::vector<std::pair<std::string, std::string>> renamed;
         Shape shape;
         std::vector<Extent> extents;
         Blob now;                                         ///< the newest elements of the whole box
         std::map<std::size_t, std::vector<Blob>> before;  ///< earlier values of elements, by their place in the box
+        /// Elements that a smaller extent has cut off and that were not written since: the first of `extents` without
+        /// them. Where an earlier extent is found they have an earlier value.
+        std::map<std::size_t, std::size_t> cut_off;
 
         const Dims& dims() const { return extents.back().dims; }
         std::size_t place(const Dims& at) const;
@@ -57,13 +65,24 @@ public:
         void set(std::size_t place, const std::byte* value);
         /// The same for some of its bytes.
         void set_bytes(std::size_t place, std::size_t offset, std::size_t size, const std::byte* value);
+        /// Gives the dataset a smaller extent. What it cuts off has the fill value when the extent grows again.
+        void shrink(const Dims& dims);
+        /// Whether one of the extents is smaller than the one before it.
+        bool was_shrunk() const;
+        /// Gives an attribute another state.
+        void set_attribute(const std::string& name, const Value& value);
+        /// Gives the newest state of an attribute to another name.
+        void rename_attribute(const std::string& from, const std::string& to);
     };
 
     World();
 
     std::map<unsigned, Object> objects;  ///< by number; 0 is the root group
-    unsigned made = 1;                   ///< the number of the next object
-    bool created = false;                ///< false: there may be no file yet
+    /// The same for links that were moved: the number of the group and the name.
+    using Place = std::pair<unsigned, std::string>;
+    std::vector<std::pair<Place, Place>> moved;
+    unsigned made = 1;     ///< the number of the next object
+    bool created = false;  ///< false: there may be no file yet
 
     Object& root() { return objects.at(0); }
     /// The object of this path now; nullptr when there is none, or a soft link.
@@ -71,7 +90,15 @@ public:
     /// The newest state of a link; `path` ends in its name.
     Link link(const std::string& path);
     void set_link(const std::string& path, const Link& link);
+    /// Whether the name has stood for another object that looks like `object` since the last acknowledgement: the same
+    /// dataset copied, or both groups. What is found under that name could not be told apart.
+    bool ambiguous(const std::string& path, unsigned object);
+    /// Gives the newest state of a link to another path.
+    void move_link(const std::string& from, const std::string& to);
     unsigned add(Object&& object);
+    /// Makes a link to a copy of the newest state of an object and of all below it. `shallow`: a group's groups are
+    /// copied without their content.
+    void copy(const std::string& from, const std::string& to, bool shallow, bool with_attributes);
 
     /// Forgets all states but the newest ones, which an acknowledgement made certain.
     void settle();
@@ -85,6 +112,8 @@ public:
 
 private:
     Object* parent(const std::string& path, std::string& name);
+    unsigned copy(unsigned number, unsigned levels, bool with_attributes, std::map<unsigned, unsigned>& copies);
+    unsigned number_of(const Object& object) const;
     std::string judge(const Tree& tree, unsigned object, std::uint64_t address, const std::string& path,
                       World& found) const;
     std::string judge_data(const Object& object, const Tree::Node& node, const std::string& path, Object& found) const;

@@ -49,6 +49,7 @@ struct FlashUsage {
     std::uint64_t file_size = 0;
     std::uint64_t capacity = 0;     ///< bytes of file that fit; pages that were never written take none
     std::uint64_t live = 0;         ///< bytes of the file's pages that stand on the device
+    std::uint64_t transaction = 0;  ///< bytes for which keep_room(1, bytes) finds room while all is synced
     std::uint32_t blocks_used = 0;  ///< erase blocks between the log's tail and its head
     std::uint32_t blocks_free = 0;  ///< all other erase blocks that are not bad
     std::uint32_t blocks_bad = 0;
@@ -89,8 +90,20 @@ struct FlashCost {
 /// or, after a power cut at any instant, not at all. The work of every call is bounded by the geometry and the format:
 /// worst_case(). The memory that the driver needs does not depend on the device's size.
 ///
-/// Between two calls of sync() no more can be written than was free at the first of them: on a full device about the
-/// reserve, otherwise three eighths of what is free. keep_room() counts with the most that the writes may take there.
+/// A transaction is what is written between two calls of sync(). It can take what is free, capacity - live in
+/// FlashUsage, less a reserve of at most an eighth of that and eight pages: FlashUsage::transaction bytes, wherever
+/// they go. Blocks for so much are made free only when they are asked for, because that can take a move of all that the
+/// device holds. Three ways ask for them, before anything of the transaction is written:
+///
+///   - keep_room(1, bytes) makes room for so much, if FlashUsage::transaction is not less, and keep_room(0, 0) after it
+///     leaves the room to all writes.
+///   - A transaction that is refused (no_space) need not say its size: the first change after the next sync() or
+///     discard() makes all room.
+///   - So does the first change after a power cut, if what was cut has taken more than an eighth of what was free then.
+///     Therefore a transaction that leaves an eighth free finds the room again that it had before the cut.
+///
+/// Without any of them, three eighths of what is free are ready at the end of each sync(). keep_room() counts with the
+/// most that the writes may take in the log.
 class FlashDriver final : public Driver {
 public:
     /// Bytes of work memory that mount() and format() need.
@@ -106,22 +119,28 @@ public:
     /// is the program unit.
     static bool identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& format) noexcept;
 
+    /// The fewest blocks, bad ones not counted, of which a device can consist. The geometry must be valid, but its
+    /// `blocks` do not count.
+    static std::uint32_t fewest_blocks(const FlashGeometry& geometry, const FlashFormat& format = {},
+                                       const FlashOptions& options = {}) noexcept;
+
     /// Device and memory (aligned to 4) are borrowed until the driver is destroyed.
     FlashDriver(FlashDevice& device, Bytes memory) noexcept;
 
     /// Makes the device an empty file, whatever it held, and mounts it. No other function ever formats. Once the first
     /// block was begun, what the device held may be gone; if the power fails after that and before the first commit is
     /// complete, mount() may find no_commit. invalid_argument: the geometry or format makes no sense, or the memory is
-    /// not aligned. over_budget: the memory is too small. no_space: the device is too small or has too many bad blocks.
-    /// io_error.
+    /// not aligned. over_budget: the memory is too small. no_space: the device has fewer good blocks than
+    /// fewest_blocks(); nothing was changed. io_error.
     Status format(const FlashFormat& format = {}, const FlashOptions& options = {}) noexcept;
     /// Finds the state of the last sync() that returned ok or, when the power failed in a later sync(), possibly the
     /// state that this one was committing. Writes nothing. not_found: no block carries a log, and none holds anything
     /// else that can be read (blank). corrupt_file: blocks hold something, but no state of this driver and geometry;
     /// usage().finding tells whether the content is foreign, made with another geometry, or without a complete commit.
     /// unsupported: a later version of the format. invalid_argument: the options make no sense, or the memory is not
-    /// aligned. over_budget: the memory or options.changes is too small. io_error: the chip did not answer one of the
-    /// reads, so that a newer state may have been missed.
+    /// aligned. no_space: the device is smaller than fewest_blocks() for these options, unless it is only read.
+    /// over_budget: the memory or options.changes is too small. io_error: the chip did not answer one of the reads, so
+    /// that a newer state may have been missed.
     Status mount(const FlashOptions& options = {}) noexcept;
     bool mounted() const noexcept;
 
@@ -130,9 +149,11 @@ public:
     Status block_info(std::uint32_t block, FlashBlockInfo& info) noexcept;
 
     /// The most that `writes` calls of write() with `bytes` bytes in all, and the sync() after them, take together from
-    /// the present state of the device on, whatever it holds, if nothing fails or has to be corrected. Proportional to
-    /// what is written, by a factor that follows from the reserve. It is far above what is usual. vfd/README.md, on
-    /// latency, says what the operations mean in instructions.
+    /// the present state of the device on, whatever it holds, if no write is refused and nothing fails or has to be
+    /// corrected. What one sync() collects has a limit, which is proportional to what was written and never more than
+    /// the whole log; the rest is left to the next ones. The bound is largest where room has to be made first, mostly
+    /// after a mount: a move of the whole log. It is at most ten times what a sweep has seen
+    /// (tests/bench/flash_worst_case.cpp). vfd/README.md, on latency, says what the operations mean in instructions.
     FlashCost worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept;
 
     Capabilities capabilities() const noexcept override;
@@ -165,7 +186,7 @@ private:
 
     // What the driver remembers: a FlashLog (vfd/flash/flash_log.hpp). Its size is checked where the driver is
     // compiled.
-    static constexpr std::size_t kStateSize = sizeof(void*) > 4 ? 424 : 392;
+    static constexpr std::size_t kStateSize = sizeof(void*) > 4 ? 448 : 416;
     alignas(std::uint64_t) std::byte state_[kStateSize];
 };
 

@@ -25,17 +25,24 @@ public:
     static constexpr unsigned kOpen = 4;
 
     /// Borrows the pattern: a path with one "%d", "%5d" or "%05d", and "%%" for a percent sign. invalid_argument: it
-    /// has no such number, or something else behind a percent sign. Opens nothing yet.
-    Status set_pattern(const char* pattern) noexcept;
+    /// has no such number, or something else behind a percent sign. `writing`: members are opened to be changed, and
+    /// made when the family grows. Opens nothing yet.
+    Status set_pattern(const char* pattern, bool writing = false) noexcept;
+    /// A member that was opened to be changed is synced before another one takes its place among those that are open;
+    /// what that returns, too.
     Status member(std::uint32_t index, Driver*& driver) noexcept override;
+    Status make(std::uint32_t index, Driver*& driver) noexcept override;
     std::int32_t last_error() const noexcept override { return error_; }
     void close() noexcept;
 
 private:
+    Status open(std::uint32_t index, PosixDriver::Mode mode, Driver*& driver) noexcept;
+
     PosixDriver drivers_[kOpen];
     std::uint32_t indexes_[kOpen] = {};
     unsigned next_ = 1;
     std::int32_t error_ = 0;
+    bool writing_ = false;
     const char* pattern_ = nullptr;
     char path_[kLongestPath];
 };
@@ -43,15 +50,23 @@ private:
 /// The parts of a file of the multi or split driver. They lie beside the path that stands for the whole.
 class PosixParts final : public MultiParts {
 public:
-    /// Borrows the path. Opens nothing yet.
-    void set_path(const char* path) noexcept { base_ = path; }
-    /// A name without "%s" is a path by itself. invalid_argument: the name has several.
+    /// Borrows the path. `writing`: parts are opened to be changed, and can be made. Opens nothing yet.
+    void set_path(const char* path, bool writing = false) noexcept {
+        base_ = path;
+        writing_ = writing;
+    }
+    /// A name without "%s" is a path by itself. invalid_argument: the name has several. read_only: a part that is to be
+    /// changed cannot be.
     Status open(unsigned index, std::string_view name, Driver*& driver) noexcept override;
+    Status make(unsigned index, std::string_view name, Driver*& driver) noexcept override;
     void close(unsigned index) noexcept override;
     std::int32_t last_error() const noexcept override { return error_; }
 
 private:
+    Status open(unsigned index, std::string_view name, PosixDriver::Mode mode, Driver*& driver) noexcept;
+
     PosixDriver drivers_[kMostParts];
+    bool writing_ = false;
     const char* base_ = "";
     std::int32_t error_ = 0;
     char path_[kLongestPath];

@@ -42,6 +42,13 @@ public:
     /// Closes everything.
     ~PosixOpener();
 
+    /// Allows open_to_write(), which returns read_only before. Think of it before you do: what is written, and made,
+    /// has the name that the file says, and the file may come from anywhere.
+    void allow_writing() noexcept { writes_ = true; }
+    /// As open(), but for changing the file. External data that are not there are made.
+    Status open_to_write(const Driver& parent, std::string_view name, OpenPurpose purpose,
+                         Driver*& driver) noexcept override;
+
     Status open(const Driver& parent, std::string_view name, OpenPurpose purpose, Driver*& driver) noexcept override;
     void close(Driver& driver) noexcept override;
     /// The path of a driver that is open; empty for any other driver.
@@ -54,7 +61,9 @@ private:
     Status search(Search& search, OpenPurpose purpose) noexcept;
     Status search_data(Search& search) noexcept;
     Status attempt(Search& search, std::string_view directory, std::string_view below, std::string_view name) noexcept;
-    Status give(const char* path, bool structured, Driver*& driver) noexcept;
+    Status open_as(const Driver& parent, std::string_view name, OpenPurpose purpose, bool writing,
+                   Driver*& driver) noexcept;
+    Status give(const char* path, const Search& search, Driver*& driver) noexcept;
     void destroy(OpenFile* file) noexcept;
 
     Allocator& allocator_;
@@ -62,6 +71,7 @@ private:
     const char* main_path_;
     PosixPrefixes prefixes_;
     OpenFile* files_ = nullptr;
+    bool writes_ = false;
 };
 
 }  // namespace h5mote

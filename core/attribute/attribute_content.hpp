@@ -1,0 +1,73 @@
+// H5A - a value that an attribute gets, and the one that it gives up.
+#pragma once
+
+#include "attribute.hpp"
+#include "attribute_storage.hpp"
+#include "extent.hpp"
+#include "owned_bytes.hpp"
+#include "prepare.hpp"
+
+namespace h5mote {
+
+/// The message of a new attribute, or of one that gets another value.
+class AttributeContent final : public MessageContent {
+public:
+    AttributeMessage message;
+    Extent space;
+    FileShape shape;
+    /// The value may take the place of one with any other datatype and dataspace.
+    bool any = false;
+    /// Header of the committed datatype, to which `message.type` then refers; undefined: `message.type` is the type.
+    Address committed = kUndefinedAddress;
+
+    bool has_committed_type() const noexcept { return H5MOTE_ALL_FORMATS != 0 && committed != kUndefinedAddress; }
+
+    void write(Writer& writer) const noexcept override {
+        Writer counter;
+        write_space(counter);
+        message.encode(writer, counter.written(), has_committed_type() ? AttributeParts::kSharedType : 0);
+        write_space(writer);
+        writer.bytes(message.data);
+    }
+
+private:
+    void write_space(Writer& writer) const noexcept { encode_dataspace(writer, shape, space); }
+};
+
+/// Gives an object the attribute `content`, or an attribute that it has the value of it. `data` has the values as
+/// `memory` describes them, which `stored` describes in the file.
+Status write_attribute_value(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
+                             DatatypeView stored, ConstBytes data) noexcept;
+/// The same where `content.message.data` has the values as the file has them.
+Status write_attribute_value(FileState& file, Address header, AttributeContent& content) noexcept;
+
+/// Allows a search of a header for an attribute to pass one that is a shared message. A program that can change these
+/// has given the attribute that it wants a message of its own before: own_shared(). unsupported: it cannot.
+Status pass_shared(FileState& file) noexcept;
+
+/// Header of the committed datatype of an attribute; undefined: it has a datatype of its own. unsupported: something
+/// else of it is shared.
+Status committed_type_of(FileState& file, StoredAttributeMessage& stored, Address& header) noexcept;
+/// The same of the attribute in `message`, whatever else of it is shared.
+Status committed_type_of(FileState& file, MetadataWindow& message, const AttributeParts& parts,
+                         Address& header) noexcept;
+
+/// The value of an attribute that is about to go: what its sequences refer to in the global heap goes with it.
+class OldValue {
+public:
+    explicit OldValue(FileState& file) noexcept : file_(file) {}
+
+    /// Discards that, if the program can. What cannot be read is left where it is. `stored` is closed.
+    void take(StoredAttributeMessage& stored) noexcept;
+    /// Takes that back if the value has stayed, as `status` says.
+    Status finish(Status status) noexcept;
+
+private:
+    Status discard(StoredAttributeMessage& stored, const VariableLengthFormat& changes) noexcept;
+
+    FileState& file_;
+    bool taken_ = false;
+    std::size_t before_ = 0;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,507 @@
+// Objects whose messages, or those of their attributes, are shared with other objects: they get copies of their own, or
+// end their uses because they are deleted.
+
+#include "shared_attributes.hpp"
+
+#include "attribute_content.hpp"
+#include "committed_type.hpp"
+#include "dense_changes.hpp"
+#include "dense_storage_changes.hpp"
+#include "fractal_heap.hpp"
+#include "header_rewrite.hpp"
+#include "text.hpp"
+#include "versions.hpp"
+
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+
+namespace h5mote {
+namespace {
+
+// The rule without which a power cut may leave an attribute that the shared message does not count.
+enum class SharedAttributeRule {
+    none,
+    count_attribute,
+};
+
+constexpr bool keep(SharedAttributeRule rule) noexcept { return rule != SharedAttributeRule::H5MOTE_TEST_OMIT; }
+
+}  // namespace
+
+Status SharedUses::add(MessageType type, ConstBytes reference) noexcept {
+    if (!leads_to_heap(reference)) {
+        return Status::ok;
+    }
+    const std::size_t size = count_ * kEntry;
+    if (size + kEntry > bytes_.capacity()) {
+        H5MOTE_TRY(bytes_.reserve(2 * size + 4 * kEntry, size));
+    }
+    bytes_.data()[size] = static_cast<std::byte>(type);
+    std::memcpy(bytes_.data() + size + 1, reference.data(), SharedReference::kHeapSize);
+    ++count_;
+    return Status::ok;
+}
+
+Status SharedUses::add_parts(MetadataWindow& attribute, const AttributeParts& parts) noexcept {
+    ConstBytes bytes;
+    if ((parts.flags & AttributeParts::kSharedType) != 0) {
+        H5MOTE_TRY(attribute.view(parts.type, parts.type_size, bytes));
+        H5MOTE_TRY(add(MessageType::datatype, bytes));
+    }
+    if ((parts.flags & AttributeParts::kSharedSpace) != 0) {
+        H5MOTE_TRY(attribute.view(parts.space, parts.space_size, bytes));
+        H5MOTE_TRY(add(MessageType::dataspace, bytes));
+    }
+    return Status::ok;
+}
+
+void SharedUses::release() noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+        const std::byte* const entry = bytes_.data() + i * kEntry;
+        const auto type = static_cast<MessageType>(entry[0]);
+        const ConstBytes reference{entry + 1, SharedReference::kHeapSize};
+        bool gone = false;
+        if (type == MessageType::attribute) {
+            release_attribute(reference);
+        } else {
+            (void)release_shared_message(file_, type, reference, gone);
+        }
+    }
+    count_ = 0;
+}
+
+// A shared attribute has parts that are shared, too. They are used as long as it is.
+void SharedUses::release_attribute(ConstBytes reference) noexcept {
+    SharedUses parts_used(file_);
+    Address committed = kUndefinedAddress;
+    bool gone = false;
+    {
+        StoredMessage stored;
+        AttributeParts parts;
+        if (stored.open_shared(file_, MessageType::attribute, reference) != Status::ok ||
+            decode_attribute(file_.context, stored.bytes(), parts) != Status::ok ||
+            parts_used.add_parts(stored.bytes(), parts) != Status::ok ||
+            committed_type_of(file_, stored.bytes(), parts, committed) != Status::ok) {
+            return;
+        }
+    }
+    if (release_shared_message(file_, MessageType::attribute, reference, gone) == Status::ok && gone &&
+        file_.order() == Status::ok) {
+        parts_used.release();
+        if (committed != kUndefinedAddress) {
+            (void)release_committed_type(file_, committed);
+        }
+    }
+}
+
+namespace {
+
+// Opens the shared message that stands in place of a part, unless the part is stored or a committed datatype.
+H5MOTE_STEP Status open_part(FileState& file, MetadataWindow& message, MessageType type, Address offset,
+                             std::size_t size, bool shared, StoredMessage& stored) noexcept {
+    ConstBytes bytes;
+    if (!shared) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(message.view(offset, size, bytes));
+    return SharedUses::leads_to_heap(bytes) ? stored.open_shared(file, type, bytes) : Status::ok;
+}
+
+// Copies a part to `at`, which moves behind it.
+Status put_part(MetadataWindow& message, Address offset, std::size_t size, StoredMessage& stored,
+                std::byte*& at) noexcept {
+    const bool shared = stored.bytes().valid();
+    const std::size_t now = shared ? static_cast<std::size_t>(stored.size()) : size;
+    const Status status = shared ? stored.bytes().read(0, {at, now}) : message.read(offset, {at, now});
+    at += now;
+    return status;
+}
+
+}  // namespace
+
+// Only messages of versions 2 and 3, which have no padding, have shared parts.
+Status own_attribute(FileState& file, MetadataWindow& message) noexcept {
+    AttributeParts parts;
+    StoredMessage type;
+    StoredMessage space;
+    H5MOTE_TRY(decode_attribute(file.context, message, parts));
+    H5MOTE_TRY(open_part(file, message, MessageType::datatype, parts.type, parts.type_size,
+                         (parts.flags & AttributeParts::kSharedType) != 0, type));
+    H5MOTE_TRY(open_part(file, message, MessageType::dataspace, parts.space, parts.space_size,
+                         (parts.flags & AttributeParts::kSharedSpace) != 0, space));
+    const bool own_type = !type.bytes().valid();
+    const bool own_space = !space.bytes().valid();
+    if (own_type && own_space) {
+        return Status::ok;
+    }
+    const Address type_size = own_type ? parts.type_size : type.size();
+    const Address space_size = own_space ? parts.space_size : space.size();
+    if (type_size > 0xffff || space_size > 0xffff) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, type_size + space_size);
+    }
+    MetadataWindow copy;
+    Bytes bytes;
+    const Address data = message.size() - parts.data;
+    H5MOTE_TRY(
+        copy.allocate(file.context, static_cast<std::size_t>(parts.type + type_size + space_size + data), bytes));
+    std::byte* at = bytes.data() + parts.type;
+    H5MOTE_TRY(message.read(0, bytes.first(parts.type)));
+    H5MOTE_TRY(put_part(message, parts.type, parts.type_size, type, at));
+    H5MOTE_TRY(put_part(message, parts.space, parts.space_size, space, at));
+    H5MOTE_TRY(message.read(parts.data, {at, static_cast<std::size_t>(data)}));
+    const unsigned kept = parts.flags & ~((own_type ? 0U : AttributeParts::kSharedType) |
+                                          (own_space ? 0U : AttributeParts::kSharedSpace));
+    bytes[1] = static_cast<std::byte>(kept);
+    store_le<std::uint16_t>(bytes.data() + 4, static_cast<std::uint16_t>(type_size));
+    store_le<std::uint16_t>(bytes.data() + 6, static_cast<std::uint16_t>(space_size));
+    message = static_cast<MetadataWindow&&>(copy);
+    return Status::ok;
+}
+
+namespace {
+
+// What messages of an object have to do with those of others.
+struct Survey {
+    explicit Survey(FileState& file) noexcept : uses(file) {}
+    bool any() const noexcept { return !uses.empty() || shareable != 0; }
+
+    SharedUses uses;
+    std::uint32_t shareable = 0;  // bit n: an index leads to the object's own message of type n
+};
+
+Status look_at(MessageIterator& message, Survey& found) noexcept {
+    if (message.shared()) {
+        return found.uses.add(message.type(), message.body());
+    }
+    if ((message.flags() & kMessageShareable) != 0 && static_cast<unsigned>(message.type()) < 32) {
+        found.shareable |= 1U << static_cast<unsigned>(message.type());
+    } else if (message.type() == MessageType::attribute) {
+        MetadataWindow body;
+        AttributeParts parts;
+        H5MOTE_TRY(message.open_body(body));
+        H5MOTE_TRY(decode_attribute(message.file().context, body, parts));
+        return found.uses.add_parts(body, parts);
+    }
+    return Status::ok;
+}
+
+// Which messages of an object are meant: those of one type, or, for MessageType::null, all; with a name, only the
+// attribute of that name.
+struct Choice {
+    MessageType type;
+    std::string_view name;
+
+    Status includes(MessageIterator& message, bool& included) const noexcept {
+        included = type == MessageType::null || message.type() == type;
+        if (!included || name.empty()) {
+            return Status::ok;
+        }
+        StoredMessage stored;
+        AttributeParts parts;
+        ConstBytes text;
+        H5MOTE_TRY(stored.open(message));
+        H5MOTE_TRY(decode_attribute(message.file().context, stored.bytes(), parts));
+        H5MOTE_TRY(stored.bytes().view(parts.name, parts.name_size, text));
+        included = text_before(text_of(text), '\0') == name;
+        return Status::ok;
+    }
+};
+
+// The header gets its own copies of the messages that it shares.
+class Editor final : public HeaderEditor {
+public:
+    Editor(FileState& file, Address object, const Choice& choice) noexcept
+        : file_(file), object_(object), choice_(choice) {}
+
+    bool stays(MessageIterator& message) noexcept override {
+        bool shared = false;
+        const Status status = goes(message, shared);
+        failed_ = failed_ == Status::ok ? status : failed_;
+        return !shared;
+    }
+    Status added(unsigned i, NewMessage& added) noexcept override {
+        H5MOTE_TRY(failed_);
+        stored_.bytes().close();
+        MessageIterator message(file_, object_);
+        for (bool found = false; !found;) {
+            bool shared = false;
+            H5MOTE_TRY(message.next());
+            H5MOTE_TRY(goes(message, shared));
+            found = shared && i == 0;
+            i -= shared ? 1U : 0U;
+        }
+        added.type = message.type();
+        added.order = message.order();
+        added.flags = static_cast<std::uint8_t>(message.flags() & ~(kMessageShared | kMessageShareable));
+        added.content = &content_;
+        H5MOTE_TRY(stored_.open(message));
+        return message.type() == MessageType::attribute ? own_attribute(file_, stored_.bytes()) : Status::ok;
+    }
+
+private:
+    Status goes(MessageIterator& message, bool& shared) const noexcept {
+        Survey found(file_);
+        bool included = false;
+        H5MOTE_TRY(choice_.includes(message, included));
+        H5MOTE_TRY(included ? look_at(message, found) : Status::ok);
+        shared = found.any();
+        return Status::ok;
+    }
+
+    FileState& file_;
+    Address object_;
+    Choice choice_;
+    StoredMessage stored_;
+    WindowContent content_{stored_.bytes()};
+    Status failed_ = Status::ok;
+};
+
+Status survey(FileState& file, Address object, const Choice& choice, Survey& found) noexcept {
+    MessageIterator message(file, object);
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        bool included = false;
+        H5MOTE_TRY(choice.includes(message, included));
+        H5MOTE_TRY(included ? look_at(message, found) : Status::ok);
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+// The indexes forget the messages of those types in the object's own header.
+void forget_own(FileState& file, Address object, std::uint32_t types) noexcept {
+    for (unsigned i = 0; types >> i != 0; ++i) {
+        const auto type = static_cast<MessageType>(i);
+        if ((types >> i & 1U) == 0) {
+            continue;
+        }
+        OwnedBytes copy(file.context);
+        std::size_t size = 0;
+        {
+            MessageIterator message(file, object);
+            Status status;
+            do {
+                status = message.next();
+            } while (status == Status::ok && message.type() != type);
+            if (status != Status::ok || message.shared()) {
+                continue;
+            }
+            const ConstBytes body = message.body();
+            size = body.size();
+            if (copy.reserve(size) != Status::ok || size == 0) {
+                continue;
+            }
+            std::memcpy(copy.data(), body.data(), size);
+        }
+        (void)forget_shareable_message(file, type, copy.first(size), object);
+    }
+}
+
+// Shared attributes that have a committed datatype are one of its users. Each copy is another one.
+Status use_types(FileState& file, Address object, const Choice& choice) noexcept {
+    MessageIterator message(file, object);
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        bool included = false;
+        H5MOTE_TRY(choice.includes(message, included));
+        if (!included || !message.shared()) {
+            continue;
+        }
+        Address committed = kUndefinedAddress;
+        {
+            StoredMessage stored;
+            AttributeParts parts;
+            H5MOTE_TRY(stored.open(message));
+            H5MOTE_TRY(decode_attribute(file.context, stored.bytes(), parts));
+            H5MOTE_TRY(committed_type_of(file, stored.bytes(), parts, committed));
+        }
+        if (committed != kUndefinedAddress) {
+            message.park();
+            H5MOTE_TRY(use_committed_type(file, committed));
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+// Shows the attributes in dense storage one after the other.
+class DenseWalk {
+public:
+    explicit DenseWalk(FileState& file) noexcept : file_(file) {}
+
+    Status open(const DenseAddresses& addresses) noexcept {
+        H5MOTE_TRY(heap_.open(file_, addresses.heap));
+        return names_.open(file_, addresses.name_index);
+    }
+    // The next attribute: if it is a shared message, the bytes that lead to it, and else the message. not_found: there
+    // are no more.
+    Status next(MetadataWindow& message, bool& shared, std::byte (&reference)[SharedReference::kHeapSize]) noexcept {
+        std::byte bytes[BTree2::kMaxRecordSize];
+        AttributeRecord record;
+        H5MOTE_TRY(names_.record(position_++, bytes));
+        if (!record.decode(BTree2Type::attribute_name, {bytes, names_.record_size()})) {
+            return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
+        }
+        shared = (record.flags & kMessageShared) != 0;
+        if (shared) {
+            SharedReference::encode_heap(reference, record.heap_id);
+            return Status::ok;
+        }
+        return heap_.object(record.heap_id, message);
+    }
+
+private:
+    FileState& file_;
+    FractalHeap heap_;
+    BTree2 names_;
+    std::uint64_t position_ = 0;
+};
+
+// Goes through the attributes in dense storage that share something. The first time, `release` is false, nothing but
+// the committed datatypes of shared attributes is counted, and `shared` tells whether there is any. Then every use
+// ends.
+Status end_dense_uses(FileState& file, const DenseAddresses& dense, bool release, bool& shared) noexcept {
+    DenseWalk walk(file);
+    std::byte reference[SharedReference::kHeapSize];
+    H5MOTE_TRY(walk.open(dense));
+    for (;;) {
+        SharedUses uses(file);
+        Address committed = kUndefinedAddress;
+        {
+            MetadataWindow message;
+            AttributeParts parts;
+            bool whole = false;
+            const Status status = walk.next(message, whole, reference);
+            if (status != Status::ok) {
+                return status == Status::not_found ? Status::ok : status;
+            }
+            if (whole) {
+                H5MOTE_TRY(uses.add(MessageType::attribute, reference));
+                H5MOTE_TRY(open_shared_message(file, MessageType::attribute,
+                                               ConstBytes(reference).subspan(SharedReference::kHeapPrefix), message));
+            }
+            H5MOTE_TRY(decode_attribute(file.context, message, parts));
+            H5MOTE_TRY(whole ? committed_type_of(file, message, parts, committed) : uses.add_parts(message, parts));
+        }
+        shared = shared || !uses.empty();
+        if (release) {
+            uses.release();
+        } else if (committed != kUndefinedAddress) {
+            H5MOTE_TRY(use_committed_type(file, committed));
+        }
+    }
+}
+
+Status dense_attributes_of(FileState& file, Address object, DenseAddresses& dense) noexcept {
+    MessageIterator message(file, object);
+    AttributeInfoMessage info;
+    const Status status = message.next(MessageType::attribute_info);
+    if (status != Status::ok) {
+        return status == Status::not_found ? Status::ok : status;
+    }
+    H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+    if (info.dense) {
+        dense = {info.storage.heap, info.storage.name_index, info.storage.order_index};
+    }
+    return Status::ok;
+}
+
+// The attributes in dense storage get copies of what they share.
+Status own_dense_attributes(FileState& file, Address object) noexcept {
+    DenseAddresses dense;
+    bool shared = false;
+    H5MOTE_TRY(dense_attributes_of(file, object, dense));
+    H5MOTE_TRY(dense.heap == kUndefinedAddress ? Status::ok : end_dense_uses(file, dense, false, shared));
+    if (!shared) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(renew_dense_attributes(file, object, dense));
+    H5MOTE_TRY(file.order());
+    Disposal disposal(file, false);
+    if (end_dense_uses(file, dense, true, shared) != Status::ok ||
+        DenseStorageChanges::dispose(file, dense, disposal) != Status::ok) {
+        file.space.free().set_complete(false);
+    }
+    return file.order();
+}
+
+// What stands in a header in place of a shared message.
+class ReferenceContent final : public MessageContent {
+public:
+    void write(Writer& writer) const noexcept override { writer.bytes(bytes); }
+
+    std::byte bytes[SharedReference::kHeapSize] = {};
+};
+
+}  // namespace
+
+Status own_messages(FileState& file, Address object, MessageType type, std::string_view name) noexcept {
+    const Choice choice{type, name};
+    Survey found(file);
+    H5MOTE_TRY(survey(file, object, choice, found));
+    if (found.any()) {
+        H5MOTE_TRY(type == MessageType::attribute ? use_types(file, object, choice) : Status::ok);
+        {
+            Temporary<Editor> editor(file.context, file, object, choice);
+            H5MOTE_TRY(editor ? rewrite_header(file, object, *editor) : Status::out_of_memory);
+        }
+        H5MOTE_TRY(file.order());
+        found.uses.release();
+        forget_own(file, object, found.shareable);
+        H5MOTE_TRY(file.order());
+    }
+    return type == MessageType::attribute ? own_dense_attributes(file, object) : Status::ok;
+}
+
+Status take_attributes_out(FileState& file, Address object, HeaderChange& change) noexcept {
+    const Choice attributes{MessageType::attribute, {}};
+    Survey found(file);
+    H5MOTE_TRY(survey(file, object, attributes, found));
+    if (found.uses.empty()) {
+        return change.run();
+    }
+    H5MOTE_TRY(use_types(file, object, attributes));
+    H5MOTE_TRY(change.run());
+    H5MOTE_TRY(file.order());
+    found.uses.release();
+    return file.order();
+}
+
+Status add_sharing_attribute(FileState& file, Address header, const MessageContent& content) noexcept {
+    ReferenceContent reference;
+    bool shared = false;
+    {
+        StoredContent stored(file.context);
+        if (const VersionsFormat* const format = file.versions()) {
+            H5MOTE_TRY(format->convert(file, MessageType::attribute, content, stored));
+        } else {
+            Bytes body;
+            H5MOTE_TRY(stored.reserve(content.size(), body));
+            Writer writer(body);
+            content.write(writer);
+        }
+        H5MOTE_TRY(share_message(file, MessageType::attribute, stored.bytes(), reference.bytes, shared));
+    }
+    if (!shared) {
+        return add_attribute(file, header, content);
+    }
+    Status status = keep(SharedAttributeRule::count_attribute) ? file.order() : Status::ok;
+    if (status == Status::ok) {
+        status = add_attribute(file, header, reference, kMessageShared);
+    }
+    if (status != Status::ok) {
+        bool gone = false;
+        (void)release_shared_message(file, MessageType::attribute, reference.bytes, gone);
+    }
+    return status;
+}
+
+Status release_shared_messages(FileState& file, Address object, const DenseAddresses& attributes) noexcept {
+    Survey found(file);
+    bool shared = false;
+    H5MOTE_TRY(survey(file, object, {MessageType::null, {}}, found));
+    found.uses.release();
+    forget_own(file, object, found.shareable);
+    return attributes.heap == kUndefinedAddress ? Status::ok : end_dense_uses(file, attributes, true, shared);
+}
+
+}  // namespace h5mote
+
+#endif

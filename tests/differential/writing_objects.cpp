@@ -1,0 +1,185 @@
+// Whole objects: copies of them, and datasets of variable-length values, which are written as a whole.
+#include "writing_run.hpp"
+
+#include <h5mote/copy.hpp>
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+namespace differential {
+
+Blob Values::flat() const {
+    if (!is_variable(type_)) {
+        return bytes_;
+    }
+    Blob flat;
+    const std::size_t size = H5Tget_size(type_);
+    for (std::size_t i = 0; i < bytes_.size(); i += size) {
+        flatten(type_, bytes_.data() + i, flat);
+    }
+    return flat;
+}
+
+Type native_type(const Type& type) { return Type(DIFFERENTIAL_ID(H5Tget_native_type(type.id(), H5T_DIR_ASCEND))); }
+
+#if H5MOTE_ALL_FORMATS
+
+std::size_t Writing::copied(std::size_t object, std::map<std::size_t, std::size_t>& copies) {
+    const auto [at, fresh] = copies.emplace(object, model_.objects.size());
+    const std::size_t copy = at->second;
+    if (fresh) {
+        const ObjectValue original = model_.objects[object];
+        model_.objects.push_back(original);
+        if (const auto fill = fills_.find(object); fill != fills_.end()) {
+            const auto value = fill->second;
+            fills_[copy] = value;
+        }
+        for (const auto& [name, link] : original.links) {
+            if (!link.soft) {
+                const std::size_t to = copied(link.object, copies);
+                model_.objects[copy].links[name].object = to;
+            }
+        }
+    }
+    return copy;
+}
+
+void Writing::repack(const Blob& image) {
+    using Version = FormatVersion;
+    MallocAllocator heap;
+    NullPort port;
+    Library both(heap, port, writing_filters(), formats::all);
+    MemoryDriver from = MemoryDriver::reading({image.data(), image.size()});
+    GrowingMemoryDriver to(heap);
+    FileAccess access;
+    access.metadata_cache = 1 << 16;
+    access.chunk_cache = 1 << 20;
+    access.low = random_.pick({Version::standard, Version::earliest, Version::v18, Version::v110});
+    FileAccess reading = access;
+    reading.read_only = true;
+    tell("repack, versions from %d\n", static_cast<int>(access.low));
+    {
+        auto original = File::open(both, from, reading);
+        auto copy = File::create(both, to, access, {});
+        if (!original || !copy) {
+            differ("repack: open: " + say(both, original ? copy.status() : original.status()));
+        }
+        CopyOptions options;
+        options.buffer = random_.pick<std::size_t>({256, 4096, 65536});
+        const Status status = copy_file(*original, *copy, options);
+        if (status != Status::ok || copy->close() != Status::ok) {
+            differ("repack: " + say(both, status));
+        }
+    }
+    const ConstBytes bytes = to.contents();
+    verify(Blob(bytes.begin(), bytes.end()), "the copy of the file");
+}
+
+void Writing::copy_object(Random& random) {
+    bool found = false;
+    const std::size_t object = any_object(random, is_any, found);
+    const std::size_t parent = any_object(random, is_group, found);
+    const std::string name = new_name(random);
+    const std::string from = model_.path_of(object);
+    const std::string to = model_.path_of(parent) + "/" + name;
+    // Not into itself, and not too often of much, so that files stay small.
+    std::size_t below = 0;
+    for (std::size_t i = 0; i < model_.objects.size(); ++i) {
+        const std::string path = model_.path_of(i);
+        below += path != "?" && (path + "/").rfind(from + "/", 0) == 0 ? 1U : 0U;
+    }
+    if (!everything_ || object == 0 || below > 8 || (to + "/").rfind(from + "/", 0) == 0 ||
+        model_.objects[parent].links.count(name) != 0) {
+        return;
+    }
+    tell("copy_object %s to %s\n", from.c_str(), to.c_str());
+    Group root = session_->file.root();
+    CopyOptions options;
+    options.buffer = random.pick<std::size_t>({512, 4096, 65536});
+    if (!done(h5mote::copy_object(root, from, root, to, options), "copy_object")) {
+        return;
+    }
+    DIFFERENTIAL_OK(H5Ocopy(file_, from.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+    std::map<std::size_t, std::size_t> copies;
+    const std::size_t copy = copied(object, copies);
+    link(parent, name, {false, "", copy});
+}
+
+void Writing::variable_length(Random& random) {
+    if (!everything_) {
+        return;
+    }
+    bool found = false;
+    std::size_t object = any_object(random, is_variable_length, found);
+    if (!found || random.one_in(3)) {
+        const std::size_t parent = any_object(random, is_group, found);
+        const std::string name = new_name(random);
+        if (model_.objects[parent].links.count(name) != 0) {
+            return;
+        }
+        TypeChoice choice;
+        choice.depth = 2;
+        choice.odd = false;  // the values in memory may use all bits
+        choice.variable = true;
+        Type type(random_type(random, choice));
+        while (!contains_class(type.view(), TypeClass::variable_length)) {
+            type = Type(random_type(random, choice));
+        }
+        Extent extent;
+        extent.space_class = DataspaceClass::simple;
+        extent.dims = {random.between(1, 40)};
+        DatasetCreate create;
+        const Id list = DIFFERENTIAL_ID(H5Pcreate(H5P_DATASET_CREATE));
+        const hsize_t chunk = random.between(1, extent.dims[0]);
+        const bool chunked = random.one_in(2);
+        extent.max_dims = chunked && random.one_in(2) ? Sizes{kUnlimited} : extent.dims;
+        if (chunked) {
+            create.chunk = {static_cast<std::uint32_t>(chunk)};
+            DIFFERENTIAL_OK(H5Pset_chunk(list, 1, &chunk));
+            if (random.one_in(2)) {
+                create.filters = FilterList{filters::deflate};
+                DIFFERENTIAL_OK(H5Pset_deflate(list, 6));
+            }
+        }
+        const std::string path = model_.path_of(parent) + "/" + name;
+        tell("create_dataset %s %s %s chunk %d\n", path.c_str(), type_text(type.view()).c_str(),
+             text_of(extent.dims).c_str(), chunked ? static_cast<int>(chunk) : 0);
+        auto made = session_->file.root().create_dataset(path, type.view(), extent.dataspace(), create);
+        if (!done(made.status(), "create_dataset")) {
+            return;
+        }
+        DIFFERENTIAL_ID(H5Dcreate2(file_, path.c_str(), type.id(), extent.id(), H5P_DEFAULT, list, H5P_DEFAULT));
+        object = model_.objects.size();
+        link(parent, name, {false, "", object});
+        model_.objects.emplace_back();
+        ObjectValue& value = model_.objects.back();
+        value.kind = ObjectValue::Kind::dataset;
+        value.type = type;
+        value.extent = extent;
+        const Type memory = native_type(type);
+        const Id id = memory.id();
+        const Blob nothing(memory.size());
+        for (std::uint64_t i = 0; i < extent.count(); ++i) {
+            flatten(id, nothing.data(), value.values);
+        }
+    }
+    ObjectValue& value = model_.objects[object];
+    tell("write all of %s\n", model_.path_of(object).c_str());
+    const Type memory = native_type(value.type);
+    const Values held(random, memory, value.extent.count());
+    Dataset* const to = dataset(object);
+    if (to == nullptr || !done(to->write(Selection::all(), memory.view(), held.bytes()), "write")) {
+        return;
+    }
+    DIFFERENTIAL_OK(H5Dwrite(other(object, file_), memory.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, held.bytes().data()));
+    value.values = held.flat();
+}
+
+#else
+
+void Writing::repack(const Blob& /*image*/) {}
+void Writing::copy_object(Random& /*random*/) {}
+void Writing::variable_length(Random& /*random*/) {}
+
+#endif
+
+}  // namespace differential
