@@ -103,7 +103,7 @@ private:
     const Shape& shape_;
     SampleReader samples_;
     BitWriter bits_;
-    std::uint32_t block_[kMostPixelsOfBlock];
+    std::uint32_t block_[kMostPixelsOfBlock] = {};
     std::uint32_t reference_ = 0;    // 1 if the block begins with a reference sample
     std::uint32_t zero_blocks_ = 0;  // not written yet
     bool zero_reference_ = false;    // whether the first of them begins with a reference sample
