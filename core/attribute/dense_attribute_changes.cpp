@@ -138,13 +138,13 @@ Status AttributeChanges::open() noexcept {
         return status;
     }
     if (version_ != 1 && (message.header_flags() & HeaderPrefix::kAttributePhase) != 0) {
-        const std::size_t at = 6U + ((message.header_flags() & HeaderPrefix::kTimes) != 0 ? 16U : 0U);
+        HeaderPrefix head;
+        H5MOTE_TRY(message.read_prefix(head));
         std::byte limits[4];
         MetadataWindow prefix;
         message.park();
-        H5MOTE_TRY(
-            file_.window(Usage::object_header, object_, static_cast<Address>(at + sizeof limits), false, prefix));
-        H5MOTE_TRY(prefix.read(static_cast<Address>(at), limits));
+        H5MOTE_TRY(file_.window(Usage::object_header, object_, head.size, false, prefix));
+        H5MOTE_TRY(prefix.read(static_cast<Address>(head.phase_offset()), limits));
         max_compact_ = load_le<std::uint16_t>(limits);
         min_dense_ = load_le<std::uint16_t>(limits + 2);
     }

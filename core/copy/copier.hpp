@@ -46,6 +46,11 @@ public:
           files_(context) {}
 
     Status read(Dataset& from) noexcept;
+    /// What the header has besides messages.
+    void set_prefix(const AttributesOrDefault& attributes, bool times) noexcept {
+        create_.attributes = attributes;
+        create_.track_times = times;
+    }
     const DatasetInfo& info() const noexcept { return info_; }
     const DatasetCreate& create() const noexcept { return create_; }
     DatatypeView type() const noexcept { return view_; }
@@ -129,9 +134,9 @@ private:
     // In copy_objects.cpp.
     Status copy_one(Object& from) noexcept;
     Status finish(Object& from, Object& to) noexcept;
-    Status copy_group(Object& from, Result<Object>& copy) noexcept;
-    Status copy_datatype(Object& from, Result<Object>& copy) noexcept;
-    Status copy_dataset(Object& from, Result<Object>& copy) noexcept;
+    Status copy_group(Object& from, const ObjectInfo& facts, Result<Object>& copy) noexcept;
+    Status copy_datatype(Object& from, const ObjectInfo& info, Result<Object>& copy) noexcept;
+    Status copy_dataset(Object& from, const ObjectInfo& info, Result<Object>& copy) noexcept;
     Status copy_fill(Object& from, CopiedProperties& properties, DatatypeView type) noexcept;
     Status copy_comment(const Object& from, Object& to) noexcept;
     Status committed_type(Object& user, Address type, NamedDatatype& copy) noexcept;

@@ -1,6 +1,7 @@
 // H5O (H5Ocopy) - the objects themselves: groups, datasets with their properties, comments.
 
 #include "copier.hpp"
+#include "object_facts.hpp"
 #include "pipeline_message.hpp"
 #include "stored_dataset.hpp"
 
@@ -11,20 +12,23 @@ namespace h5mote {
 // Copies the object to the path at hand, without what its links lead to.
 Status Copier::copy_one(Object& from) noexcept {
     ObjectType type;
+    ObjectInfo info;
     H5MOTE_TRY(from.type(type));
+    H5MOTE_TRY(header_facts(file_of(from), from.address(), info));
     Result<Object> copy = Status::unsupported;
     has_references_ = false;
     switch (type) {
         case ObjectType::group:
-            H5MOTE_TRY(copy_group(from, copy));
+            H5MOTE_TRY(copy_group(from, info, copy));
             break;
         case ObjectType::dataset:
-            H5MOTE_TRY(copy_dataset(from, copy));
+            H5MOTE_TRY(copy_dataset(from, info, copy));
             break;
         default:
-            H5MOTE_TRY(copy_datatype(from, copy));
+            H5MOTE_TRY(copy_datatype(from, info, copy));
             break;
     }
+    H5MOTE_TRY(set_times(destination_, (*copy).address(), info));
     H5MOTE_TRY(copy_comment(from, *copy));
     return finish(from, *copy);
 }
@@ -37,25 +41,43 @@ Status Copier::finish(Object& from, Object& to) noexcept {
     return references ? note(from.duplicate(), {}, to.address()) : Status::ok;
 }
 
-Status Copier::copy_group(Object& from, Result<Object>& copy) noexcept {
+// How the header `info` keeps attributes. Only builds that meet other headers than their own can keep them otherwise.
+static AttributesOrDefault attributes_of([[maybe_unused]] const ObjectInfo& info) noexcept {
+    AttributesOrDefault attributes;
+    if constexpr (!std::is_empty_v<AttributesOrDefault>) {
+        attributes.track_order = (info.header.flags & HeaderPrefix::kAttributesTracked) != 0;
+        attributes.max_compact = info.max_compact_attributes;
+        attributes.min_dense = info.min_dense_attributes;
+    }
+    return attributes;
+}
+
+Status Copier::copy_group(Object& from, const ObjectInfo& facts, Result<Object>& copy) noexcept {
     const Result<Group> group = Group::from(from.duplicate());
     H5MOTE_TRY(group.status());
     GroupInfo info;
     H5MOTE_TRY((*group).group_info(info));
     GroupCreate create;
     create.track_link_order = info.tracks_order;
+    create.max_compact = info.max_compact;
+    create.min_dense = info.min_dense;
+    create.estimated_links = info.estimated_links;
+    create.estimated_name_length = info.estimated_name_length;
+    create.attributes = attributes_of(facts);
+    create.track_times = facts.has_times;
     Result<Group> made = staging_.create_group(path_.view(), create);
     H5MOTE_TRY(made.status());
     copy = static_cast<Object&&>(*made);
     return copied_.add(&file_of(from), from.address(), (*copy).address());
 }
 
-Status Copier::copy_datatype(Object& from, Result<Object>& copy) noexcept {
+Status Copier::copy_datatype(Object& from, const ObjectInfo& info, Result<Object>& copy) noexcept {
     const Result<NamedDatatype> type = NamedDatatype::from(from.duplicate());
     H5MOTE_TRY(type.status());
     StoredForm stored(context());
     H5MOTE_TRY(choose_stored_form(from, (*type).type(), stored));
-    Result<NamedDatatype> made = staging_.commit_stored(path_.view(), stored.type);
+    Result<NamedDatatype> made =
+        staging_.commit_stored(path_.view(), stored.type, attributes_of(info), info.has_times);
     H5MOTE_TRY(made.status());
     copy = made->duplicate();
     return copied_.add(&file_of(from), from.address(), (*copy).address());
@@ -76,9 +98,13 @@ Status Copier::committed_type(Object& user, Address address, NamedDatatype& type
             H5MOTE_TRY(number_name('t', name));
             StoredForm form(context());
             H5MOTE_TRY(choose_stored_form(user, (*stored).type(), form));
-            Result<NamedDatatype> made = staging_.commit_stored(name.view(), form.type);
+            ObjectInfo info;
+            H5MOTE_TRY(header_facts(file_of(user), address, info));
+            Result<NamedDatatype> made =
+                staging_.commit_stored(name.view(), form.type, attributes_of(info), info.has_times);
             H5MOTE_TRY(made.status());
             copy = made->address();
+            H5MOTE_TRY(set_times(destination_, copy, info));
             // Its attributes may have committed datatypes as well: they are copied when this tree is complete.
             H5MOTE_TRY(copy_comment(*original, *made));
             H5MOTE_TRY(note(static_cast<Object&&>(*original), {}, copy, true));
@@ -114,11 +140,12 @@ Status Copier::find_equal_type(DatatypeView type, Address& found) noexcept {
     return found != kUndefinedAddress || status == Status::not_found ? Status::ok : status;
 }
 
-Status Copier::copy_dataset(Object& from, Result<Object>& copy) noexcept {
+Status Copier::copy_dataset(Object& from, const ObjectInfo& info, Result<Object>& copy) noexcept {
     Result<Dataset> source = Dataset::from(from.duplicate());
     H5MOTE_TRY(source.status());
     CopiedProperties properties(context());
     H5MOTE_TRY(properties.read(*source));
+    properties.set_prefix(attributes_of(info), info.has_times);
     const Address type_object = properties.info().type_object;
     NamedDatatype type;
     StoredForm stored(context());

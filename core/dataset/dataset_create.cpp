@@ -40,6 +40,7 @@ public:
     NewDataset(FileState& file, DatatypeView type, const Extent& space, const DatasetCreate& create) noexcept
         : file_(file), type_(type), space_(space), create_(create) {
         track_times = create.track_times;
+        attributes = create.attributes;
         layout_.version = layout_version(file.low());
     }
     NewDataset(const NewDataset&) = delete;
@@ -122,6 +123,7 @@ private:
 };
 
 Status NewDataset::plan() noexcept {
+    H5MOTE_TRY(check_attributes(file_.context, create_.attributes));
     if (type_.size() == 0 || !space_.data_size(type_.size(), bytes_)) {
         return invalid(H5MOTE_HERE);
     }

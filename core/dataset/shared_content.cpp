@@ -11,6 +11,9 @@ enum class SharedContentRule {
     count_uses,
 };
 
+// Of the messages while they are gathered.
+constexpr HeaderLayout kLayout;
+
 constexpr bool keep(SharedContentRule rule) noexcept { return rule != SharedContentRule::H5MOTE_TEST_OMIT; }
 
 }  // namespace
@@ -37,7 +40,7 @@ Status SharedContent::share(MessageType type, ConstBytes body, Bytes reference, 
 }
 
 Status SharedContent::take(const HeaderContent& content) noexcept {
-    track_times = content.track_times;
+    set_prefix(content);
     Writer counter;
     HeaderWriter measure(counter, file_.shape());
     content.write(measure);
@@ -45,11 +48,11 @@ Status SharedContent::take(const HeaderContent& content) noexcept {
     Writer writer(bytes_.first(counter.written()));
     HeaderWriter header(writer, file_.shape());
     content.write(header);
-    const std::size_t head = HeaderWriter::layout.head_size();
+    const std::size_t head = kLayout.head_size();
     std::byte* const bytes = bytes_.data();
     for (std::size_t from = 0; from < writer.written();) {
         MessageSlot slot;
-        slot.decode(HeaderWriter::layout, bytes + from);
+        slot.decode(kLayout, bytes + from);
         std::byte reference[SharedReference::kHeapSize];
         bool shared = false;
         const Status status =
@@ -66,7 +69,7 @@ Status SharedContent::take(const HeaderContent& content) noexcept {
         std::memmove(bytes + size_, bytes + from, size);
         if (shared) {
             Writer again({bytes + size_, head});
-            write_message_head(again, HeaderWriter::layout, static_cast<MessageType>(slot.type), sizeof reference,
+            write_message_head(again, kLayout, static_cast<MessageType>(slot.type), sizeof reference,
                                slot.flags | kMessageShared, 0);
             std::memcpy(bytes + size_ + head, reference, sizeof reference);
         }
@@ -81,10 +84,10 @@ Status SharedContent::take(const HeaderContent& content) noexcept {
 }
 
 void SharedContent::write(HeaderWriter& header) const noexcept {
-    const std::size_t head = HeaderWriter::layout.head_size();
+    const std::size_t head = kLayout.head_size();
     for (std::size_t at = 0; at < size_;) {
         MessageSlot slot;
-        slot.decode(HeaderWriter::layout, bytes_.data() + at);
+        slot.decode(kLayout, bytes_.data() + at);
         header.begin(static_cast<MessageType>(slot.type), slot.flags);
         header.out.bytes({bytes_.data() + at + head, slot.size});
         header.end();

@@ -28,8 +28,7 @@ Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
     }
     flags = reader.u8();
     const unsigned width = 1U << (flags & 3U);
-    size =
-        static_cast<std::uint8_t>(6U + ((flags & kTimes) != 0 ? 16U : 0U) + ((flags & 0x10U) != 0 ? 4U : 0U) + width);
+    size = static_cast<std::uint8_t>(phase_offset() + ((flags & kAttributePhase) != 0 ? 4U : 0U) + width);
     reader.skip(size - 6U - width);
     messages_size = narrow(reader.uint(width));
     // Blocks of 2 GiB or more are refused, because sizes within a header are 32 bits wide in memory.
@@ -41,7 +40,7 @@ Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
 
 void HeaderPrefix::decode_times(ConstBytes bytes, std::uint32_t (&times)[4]) noexcept {
     for (unsigned i = 0; i < 4; ++i) {
-        times[i] = load_le<std::uint32_t>(bytes.data() + 6 + 4 * i);
+        times[i] = load_le<std::uint32_t>(bytes.data() + kTimesOffset + 4 * i);
     }
 }
 

@@ -42,9 +42,11 @@ protected:
 
 struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefix, NoOldHeaderPrefix> {
     static constexpr std::uint8_t kAttributesTracked = 0x04;
+    static constexpr std::uint8_t kAttributesIndexed = 0x08;
     static constexpr std::uint8_t kAttributePhase = 0x10;
     static constexpr std::uint8_t kTimes = 0x20;
     static constexpr std::uint8_t kOldSize = 16;  ///< of a version 1 prefix
+    static constexpr std::size_t kTimesOffset = 6;  ///< in a version 2 prefix with kTimes
     /// Offsets in a version 1 prefix.
     static constexpr std::size_t kOldMessageCount = 2;
     static constexpr std::size_t kOldReferenceCount = 4;
@@ -70,12 +72,28 @@ struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefi
     /// Reads the times of access, modification, change and birth, in seconds since 1970, from the prefix `bytes` of a
     /// version 2 header with kTimes.
     static void decode_times(ConstBytes bytes, std::uint32_t (&times)[4]) noexcept;
+    /// Offset of the attribute phase change in the prefix of a version 2 header with kAttributePhase.
+    std::size_t phase_offset() const noexcept { return kTimesOffset + ((flags & kTimes) != 0 ? 16U : 0U); }
+};
+
+/// The layout of a new header, which has version 2.
+struct NewHeaderLayout {
+    explicit NewHeaderLayout(HeaderLayout the_layout) noexcept : layout(the_layout) {}
+    const HeaderLayout layout;
+};
+/// The same in builds without H5MOTE_ALL_FORMATS, which make no headers with creation orders.
+struct PlainHeaderLayout {
+    explicit PlainHeaderLayout(HeaderLayout /*the_layout*/) noexcept {}
+    static constexpr HeaderLayout layout{};
 };
 
 /// Writes the messages of a new header, or only measures them.
-class HeaderWriter {
+class HeaderWriter : public std::conditional_t<H5MOTE_ALL_FORMATS != 0, NewHeaderLayout, PlainHeaderLayout> {
 public:
-    HeaderWriter(Writer& writer, FileShape the_shape) noexcept : out(writer), shape(the_shape) {}
+    HeaderWriter(Writer& writer, FileShape the_shape, HeaderLayout the_layout = {}) noexcept
+        : std::conditional_t<H5MOTE_ALL_FORMATS != 0, NewHeaderLayout, PlainHeaderLayout>(the_layout),
+          out(writer),
+          shape(the_shape) {}
 
     /// Starts a message whose body is then written to `out`; end() fills in its size.
     void begin(MessageType type, std::uint8_t flags = 0) noexcept;
@@ -84,8 +102,6 @@ public:
     /// is that many bytes larger, as room for messages that are added before.
     void reserve_continuation(std::size_t extra = 0) noexcept;
 
-    /// New headers have version 2 and no creation orders.
-    static constexpr HeaderLayout layout{};
     Writer& out;
     const FileShape shape;
 

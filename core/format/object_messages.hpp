@@ -76,9 +76,11 @@ struct CommentMessage {
 /// version 1 | 0 3 | seconds since 1970-01-01 4
 struct ModificationTimeMessage {
     static constexpr std::size_t kSize = 8;
+    /// Offset of the seconds in the body.
+    static constexpr std::size_t kTimeOffset = 4;
 
     /// Of kSize bytes.
-    static std::uint32_t decode(ConstBytes body) noexcept { return load_le<std::uint32_t>(body.data() + 4); }
+    static std::uint32_t decode(ConstBytes body) noexcept { return load_le<std::uint32_t>(body.data() + kTimeOffset); }
 };
 
 /// The old one: year 4 | month 2 | day 2 | hour 2 | minute 2 | second 2 | 0 2, as ASCII digits, UTC

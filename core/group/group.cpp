@@ -20,6 +20,9 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
         }
     }
     if (status == Status::ok) {
+        status = check_attributes(file_->context, create.attributes);
+    }
+    if (status == Status::ok) {
         status = prepare_link(*file_, address_, path, parent, name);
     }
     LinkMessage link;

@@ -17,7 +17,10 @@ H5MOTE_STEP Status object_type(FileState& file, Address header, ObjectType& type
 /// Writes an empty group's messages.
 class GroupContent final : public HeaderContent {
 public:
-    explicit GroupContent(const GroupCreate& create) noexcept : create_(create) { track_times = create.track_times; }
+    explicit GroupContent(const GroupCreate& create) noexcept : create_(create) {
+        track_times = create.track_times;
+        attributes = create.attributes;
+    }
     void write(HeaderWriter& header) const noexcept override;
 
 private:

@@ -12,11 +12,17 @@ class SymbolTableContent final : public HeaderContent {
 public:
     SymbolTableContent(const SymbolTableMessage& symbols, const GroupCreate& create) noexcept : symbols_(symbols) {
         track_times = create.track_times;
+        attributes = create.attributes;
     }
     void write(HeaderWriter& header) const noexcept override {
         header.begin(MessageType::symbol_table);
         symbols_.encode(header.shape, header.out);
         header.end();
+        // Without room for a continuation message the group could never get other links than a symbol table has. A
+        // header of version 1 has that room anyway.
+        if (attributes.track_order) {
+            header.reserve_continuation();
+        }
     }
 
 private:

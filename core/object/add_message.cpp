@@ -12,6 +12,7 @@ struct Place {
     Pinned block;
     std::size_t head = 0;  // offset of the message's head in the block
     std::size_t size = 0;  // bytes of the body
+    std::size_t gap = 0;   // as many of them are a gap behind the last message of the block
 
     void set(MessageIterator& message) noexcept {
         block.reset(&*message.block());
@@ -244,10 +245,16 @@ private:
                     run_block = blocks_;
                 }
                 run_end = message.offset() + size;
-                if (layout_.fits(continuation_size(), run_end - run - head_size())) {
+                // In a block of which everything else moves, what is left over may be a gap. libhdf5 makes such headers
+                // just large enough for a continuation message.
+                const std::size_t gap = message.end() - run_end;
+                const bool all = moves_any_ && gap < head_size() && run == message.begin();
+                const std::size_t room = run_end - run - head_size() + (all ? gap : 0);
+                if (all ? room >= continuation_size() : layout_.fits(continuation_size(), room)) {
                     moved_.set(message);
                     moved_.head = run;
-                    moved_.size = run_end - run - head_size();
+                    moved_.size = room;
+                    moved_.gap = all ? gap : 0;
                 }
             }
         }
@@ -359,7 +366,9 @@ private:
                bool moves = true) noexcept {
         Writer writer(place.block->image().subspan(place.head));
         write_message_head(writer, layout_, type, size, flags, order);
-        if (size < place.size) {
+        if (place.size - size < head_size()) {
+            std::memset(place.block->at(place.head + head_size() + size), 0, place.size - size);
+        } else {
             const std::size_t body = place.head + head_size();
             Writer rest(place.block->image().subspan(body + size));
             write_message_head(rest, layout_, MessageType::null, place.size - size - head_size());
@@ -381,7 +390,7 @@ private:
     // changes as well.
     H5MOTE_STEP Status add_block(MessageIterator* beside = nullptr) noexcept {
         const bool move = !link_.block;
-        const std::size_t moved = move ? head_size() + moved_.size : 0;
+        const std::size_t moved = move ? head_size() + moved_.size - moved_.gap : 0;
         const std::size_t need = layout_.block_prefix() + moved + head_size() + size_ + head_size() +
                                  continuation_size() + layout_.checksum_size();
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
@@ -428,7 +437,7 @@ private:
             writer.u32(kContinuationSignature);
         }
         if (move) {
-            writer.bytes(moved_.block->image().subspan(moved_.head, head_size() + moved_.size));
+            writer.bytes(moved_.block->image().subspan(moved_.head, head_size() + moved_.size - moved_.gap));
         }
         write_message_head(writer, layout_, type_, size_, flags_, order_);
         write_body(writer);

@@ -16,26 +16,44 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     return create_new_header(file, content, address);
 }
 
+namespace {
+
+constexpr bool has_phase(const AttributesOrDefault& attributes) noexcept {
+    return attributes.max_compact != AttributesOrDefault().max_compact ||
+           attributes.min_dense != AttributesOrDefault().min_dense;
+}
+
+}  // namespace
+
 Status create_new_header(FileState& file, const HeaderContent& content, Address& address) noexcept {
+    const AttributesOrDefault& attributes = content.attributes;
+    const HeaderLayout layout = content.layout();
+    const bool phase = has_phase(attributes);
     Writer counter;
-    HeaderWriter measure(counter, file.shape());
+    HeaderWriter measure(counter, file.shape(), layout);
     content.write(measure);
     const std::size_t messages = counter.written();
     const unsigned width = messages > 0xffff ? 4 : messages > 0xff ? 2 : 1;
     const std::size_t size =
-        6 + (content.track_times ? 16U : 0U) + width + messages + HeaderWriter::layout.checksum_size();
+        6 + (content.track_times ? 16U : 0U) + (phase ? 4U : 0U) + width + messages + layout.checksum_size();
     Pinned block;
     H5MOTE_TRY(file.create_block(Usage::object_header, size, size, block));
     address = block->address();
     Writer writer(block->image());
     writer.u32(0x5244484fU);  // "OHDR"
     writer.u8(2);
-    writer.u8(width / 2 | (content.track_times ? HeaderPrefix::kTimes : 0U));  // log2 of 1, 2, 4
+    writer.u8(width / 2 |  // log2 of 1, 2, 4
+              (content.track_times ? HeaderPrefix::kTimes : 0U) | (phase ? HeaderPrefix::kAttributePhase : 0U) |
+              (attributes.track_order ? HeaderPrefix::kAttributesTracked | HeaderPrefix::kAttributesIndexed : 0U));
     for (unsigned i = 0; content.track_times && i < 4; ++i) {
         writer.u32(file.context.port().time());
     }
+    if (phase) {
+        writer.u16(attributes.max_compact);
+        writer.u16(attributes.min_dense);
+    }
     writer.uint(width, messages);
-    HeaderWriter header(writer, file.shape());
+    HeaderWriter header(writer, file.shape(), layout);
     content.write(header);
     MetadataCache::mark_dirty(*block, 0, Phase::object);
     return Status::ok;

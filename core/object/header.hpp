@@ -150,11 +150,26 @@ class HeaderContent {
 public:
     /// Whether the header stores times. All four of them are the time of its creation, from the port's clock.
     bool track_times = false;
+    AttributesOrDefault attributes{};
+    /// The layout of the header, if it has version 2.
+    HeaderLayout layout() const noexcept { return HeaderLayout(attributes.track_order); }
+    /// Takes from another header what is no message.
+    void set_prefix(const HeaderContent& other) noexcept {
+        track_times = other.track_times;
+        attributes = other.attributes;
+    }
     virtual void write(HeaderWriter& header) const noexcept = 0;
 
 protected:
     ~HeaderContent() = default;
 };
+
+/// invalid_argument: an object that is to be created cannot keep its attributes like that.
+inline Status check_attributes(Context& context, const AttributesOrDefault& attributes) noexcept {
+    return attributes.max_compact < attributes.min_dense
+               ? context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, attributes.min_dense)
+               : Status::ok;
+}
 
 /// Allocates and fills a new header that nothing points to yet, of the version that the file's lower bound asks for.
 Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;

@@ -35,19 +35,25 @@ void count_message(MessageIterator& message, HeaderInfo& facts) noexcept {
     facts.shared |= message.shared() ? bit : 0;
 }
 
-// The times in the prefix of the header.
-H5MOTE_STEP Status read_times(FileState& file, Address header, const HeaderPrefix& prefix, ObjectInfo& info) noexcept {
+// The times in the prefix of the header, and how many attributes change their storage.
+H5MOTE_STEP Status read_prefix(FileState& file, Address header, const HeaderPrefix& prefix, ObjectInfo& info) noexcept {
     MetadataWindow block;
     ConstBytes bytes;
     H5MOTE_TRY(file.window(Usage::object_header, header, prefix.block_size(), true, block));
     H5MOTE_TRY(block.view(0, prefix.size, bytes));
-    std::uint32_t times[4];
-    HeaderPrefix::decode_times(bytes, times);
-    info.has_times = true;
-    info.access_time = times[0];
-    info.modification_time = times[1];
-    info.change_time = times[2];
-    info.birth_time = times[3];
+    if ((prefix.flags & HeaderPrefix::kTimes) != 0) {
+        std::uint32_t times[4];
+        HeaderPrefix::decode_times(bytes, times);
+        info.has_times = true;
+        info.access_time = times[0];
+        info.modification_time = times[1];
+        info.change_time = times[2];
+        info.birth_time = times[3];
+    }
+    if ((prefix.flags & HeaderPrefix::kAttributePhase) != 0) {
+        info.max_compact_attributes = load_le<std::uint16_t>(bytes.data() + prefix.phase_offset());
+        info.min_dense_attributes = load_le<std::uint16_t>(bytes.data() + prefix.phase_offset() + 2);
+    }
     return Status::ok;
 }
 
@@ -89,12 +95,39 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
     facts.blocks = message.blocks();
     if (prefix.version == 1) {
         info.reference_count = prefix.reference_count;
-    } else if ((prefix.flags & HeaderPrefix::kTimes) != 0) {
-        H5MOTE_TRY(read_times(file, header, prefix, info));
+    } else if ((prefix.flags & (HeaderPrefix::kTimes | HeaderPrefix::kAttributePhase)) != 0) {
+        H5MOTE_TRY(read_prefix(file, header, prefix, info));
     }
     // Bytes that belong to no message are gaps. They count as free space.
     const std::uint64_t known = facts.metadata + facts.message_data + facts.free;
     facts.free += facts.total > known ? facts.total - known : 0;
+    return Status::ok;
+}
+
+Status set_times(FileState& file, Address header, const ObjectInfo& info) noexcept {
+    MessageIterator message(file, header);
+    HeaderPrefix prefix;
+    H5MOTE_TRY(message.read_prefix(prefix));
+    if (prefix.is_old()) {
+        const Status status = message.next(MessageType::modification_time);
+        return status == Status::not_found ? Status::ok
+               : status != Status::ok
+                   ? status
+                   : message.store(ModificationTimeMessage::kTimeOffset, info.change_time, 4, Phase::object);
+    }
+    if ((prefix.flags & HeaderPrefix::kTimes) == 0) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(message.next());
+    H5MOTE_TRY(message.hold());
+    CacheEntry& first = *message.block();
+    const bool all = info.birth_time != 0;
+    const std::uint32_t times[] = {info.access_time, info.modification_time, info.change_time, info.birth_time};
+    Writer writer(first.image().subspan(HeaderPrefix::kTimesOffset));
+    for (const std::uint32_t time : times) {
+        writer.u32(all ? time : info.change_time);
+    }
+    MetadataCache::mark_dirty(first, HeaderPrefix::kTimesOffset, Phase::object);
     return Status::ok;
 }
 

@@ -13,7 +13,10 @@ namespace {
 
 class DatatypeContent final : public HeaderContent {
 public:
-    explicit DatatypeContent(DatatypeView type) noexcept : type_(type) {}
+    DatatypeContent(DatatypeView type, const AttributesOrDefault& the_attributes, bool times) noexcept : type_(type) {
+        attributes = the_attributes;
+        track_times = times;
+    }
     void write(HeaderWriter& header) const noexcept override {
         header.begin(MessageType::datatype, kMessageConstant | kMessageNotShareable);
         header.out.bytes(type_.bytes());
@@ -27,23 +30,26 @@ private:
 
 }  // namespace
 
-Result<NamedDatatype> Group::commit_datatype(std::string_view path, DatatypeView type) noexcept {
+Result<NamedDatatype> Group::commit_datatype(std::string_view path, DatatypeView type,
+                                             const AttributesOrDefault& attributes) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(check_storable(file_->context, type));
+    H5MOTE_TRY(check_attributes(file_->context, attributes));
     StoredType stored(*file_);
     H5MOTE_TRY(stored.assign(type));
-    return commit_stored(path, stored.view());
+    return commit_stored(path, stored.view(), attributes);
 }
 
-Result<NamedDatatype> Group::commit_stored(std::string_view path, DatatypeView type) noexcept {
+Result<NamedDatatype> Group::commit_stored(std::string_view path, DatatypeView type,
+                                           const AttributesOrDefault& attributes, bool track_times) noexcept {
     FileState& file = *file_;
     LinkMessage link;
     Address parent = 0;
     std::string_view name;
     H5MOTE_TRY(prepare_link(file, address_, path, parent, name));
     H5MOTE_TRY(allow_type(file, type));
-    H5MOTE_TRY(create_header(file, DatatypeContent(type), link.address));
+    H5MOTE_TRY(create_header(file, DatatypeContent(type, attributes, track_times), link.address));
     // The handle is made before the link: it needs memory.
     Result<NamedDatatype> named = NamedDatatype::from(Object(file, link.address));
     link.name = bytes_of(name);

@@ -86,6 +86,7 @@ Status make_root(FileState& file, const FileCreate& create) noexcept {
     }
     GroupCreate properties;
     properties.track_link_order = create.track_link_order;
+    properties.attributes = create.attributes;
     H5MOTE_TRY(create_group_object(file, properties, root));
     file.set_root(root);
     return file.commit();

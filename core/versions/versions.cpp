@@ -207,8 +207,9 @@ private:
 // The content of a header of version 2.
 class ConvertedContent final : public HeaderContent {
 public:
-    ConvertedContent(FileState& file, ConstBytes messages, bool times) noexcept : file_(file), messages_(messages) {
-        track_times = times;
+    ConvertedContent(FileState& file, ConstBytes messages, const HeaderContent& content) noexcept
+        : file_(file), messages_(messages) {
+        set_prefix(content);
     }
     void write(HeaderWriter& header) const noexcept override {
         Messages messages(messages_);
@@ -344,9 +345,9 @@ Status create(FileState& file, const HeaderContent& content, Address& address) n
     Writer writer(messages);
     HeaderWriter header(writer, file.shape());
     content.write(header);
-    return file.low() == FormatVersion::earliest
+    return file.low() == FormatVersion::earliest && !content.attributes.track_order
                ? create_old_header(file, given.bytes(), content.track_times, address)
-               : create_new_header(file, ConvertedContent(file, given.bytes(), content.track_times), address);
+               : create_new_header(file, ConvertedContent(file, given.bytes(), content), address);
 }
 
 // libhdf5 2.0 gives version 5, which has more bytes for the sizes of filtered chunks, to filtered datasets only, and

@@ -36,7 +36,8 @@ struct Comparison {
     void object(std::size_t mine, std::size_t theirs, const std::string& path);
     void values(const std::string& path, const Type& type, const Blob& expected, const Blob& known,
                 const Blob& found) const;
-    void attributes(const ObjectValue& expected, const ObjectValue& found, const std::string& path) const;
+    void type_object(std::size_t mine, std::size_t theirs, const std::string& path);
+    void attributes(const ObjectValue& expected, const ObjectValue& found, const std::string& path);
     void links(const ObjectValue& expected, const ObjectValue& found, const std::string& path);
 };
 
@@ -63,7 +64,11 @@ void Comparison::values(const std::string& path, const Type& type, const Blob& e
     }
 }
 
-void Comparison::attributes(const ObjectValue& expected, const ObjectValue& found, const std::string& path) const {
+void Comparison::attributes(const ObjectValue& expected, const ObjectValue& found, const std::string& path) {
+    if (expected.attributes_ordered != found.attributes_ordered && !(model.tracks_all && found.attributes_ordered)) {
+        fail(path, expected.attributes_ordered ? "does not track the order of its attributes"
+                                               : "tracks the order of its attributes");
+    }
     for (const auto& [name, value] : expected.attributes) {
         const auto at = found.attributes.find(name);
         if (at == found.attributes.end()) {
@@ -73,15 +78,32 @@ void Comparison::attributes(const ObjectValue& expected, const ObjectValue& foun
             fail(path, "attribute " + name + " has another type or extent");
         }
         values(path + "@" + name, value.type, value.values, {}, at->second.values);
+        type_object(value.type_object, at->second.type_object, path + "@" + name);
     }
     for (const auto& entry : found.attributes) {
         if (expected.attributes.count(entry.first) == 0) {
             fail(path, "attribute " + entry.first + " should not be there");
         }
     }
+    if (expected.attributes_ordered && expected.attribute_order != found.attribute_order) {
+        fail(path, "attributes are in another order of creation");
+    }
+}
+
+// Whether the committed datatypes of two values, or the lack of one, are the same.
+void Comparison::type_object(std::size_t mine, std::size_t theirs, const std::string& path) {
+    if ((mine == kNoObject) != (theirs == kNoObject)) {
+        fail(path, mine == kNoObject ? "has a committed datatype" : "has no committed datatype");
+    }
+    if (mine != kNoObject) {
+        object(mine, theirs, path + " type");
+    }
 }
 
 void Comparison::links(const ObjectValue& expected, const ObjectValue& found, const std::string& path) {
+    if (expected.ordered != found.ordered) {
+        fail(path, expected.ordered ? "does not track the order of its links" : "tracks the order of its links");
+    }
     for (const auto& entry : found.links) {
         if (expected.links.count(entry.first) == 0) {
             fail(path, "link " + entry.first + " should not be there");
@@ -118,6 +140,9 @@ void Comparison::object(std::size_t mine, std::size_t theirs, const std::string&
         fail(path, "is another kind of object");
     }
     attributes(expected, found, path);
+    if (expected.comment != found.comment) {
+        fail(path, "has the comment " + found.comment + " instead of " + expected.comment);
+    }
     if (expected.kind == ObjectValue::Kind::group) {
         links(expected, found, path);
         return;
@@ -125,6 +150,10 @@ void Comparison::object(std::size_t mine, std::size_t theirs, const std::string&
     if (!same_type(expected.type, found.type)) {
         fail(path, "has type " + type_text(found.type.view()) + " instead of " + type_text(expected.type.view()));
     }
+    if (expected.kind == ObjectValue::Kind::datatype) {
+        return;
+    }
+    type_object(expected.type_object, found.type_object, path);
     if (!(expected.extent == found.extent)) {
         fail(path, "has extent " + text_of(found.extent.dims) + text_of(found.extent.max_dims) + " instead of " +
                        text_of(expected.extent.dims) + text_of(expected.extent.max_dims));
@@ -133,6 +162,14 @@ void Comparison::object(std::size_t mine, std::size_t theirs, const std::string&
 }
 
 }  // namespace
+
+std::string link_text(std::string_view file, std::string_view path) {
+    return "external " + std::string(file) + " -> " + std::string(path);
+}
+
+std::string link_text(unsigned link_class, const std::byte* data, std::size_t size) {
+    return "class " + std::to_string(link_class) + " " + std::to_string(size) + " " + hex(data, size);
+}
 
 std::uint64_t Extent::count() const noexcept { return space_class == h5mote::DataspaceClass::null ? 0 : volume(dims); }
 

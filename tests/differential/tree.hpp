@@ -24,35 +24,48 @@ struct Extent {
     }
 };
 
+inline constexpr std::size_t kNoObject = ~std::size_t{0};
+
 struct AttributeValue {
     Type type;
     Extent extent;
     Blob values;
+    std::size_t type_object = kNoObject;  ///< index in Tree::objects of the committed datatype
 };
 
 struct LinkValue {
-    bool soft = false;
-    std::string path;        ///< soft link: the path that it names
+    bool soft = false;       ///< soft, external or user-defined
+    std::string path;        ///< such a link: the path that it names, or link_text()
     std::size_t object = 0;  ///< hard link: index in Tree::objects of the object that it leads to
 };
+/// What an external link says, and a user-defined one.
+std::string link_text(std::string_view file, std::string_view path);
+std::string link_text(unsigned link_class, const std::byte* data, std::size_t size);
 
 struct ObjectValue {
-    enum class Kind { group, dataset };
+    enum class Kind { group, dataset, datatype };
 
     Kind kind = Kind::group;
     std::map<std::string, AttributeValue> attributes;
+    bool attributes_ordered = false;           ///< the object tracks the creation order of its attributes
+    std::vector<std::string> attribute_order;  ///< their names in creation order
+    std::string comment;
     // Groups.
     std::map<std::string, LinkValue> links;
     bool ordered = false;            ///< the group tracks the creation order of its links
     std::vector<std::string> order;  ///< names of the links in creation order
-    // Datasets.
+    // Datasets and committed datatypes.
     Type type;
+    // Datasets.
+    std::size_t type_object = kNoObject;  ///< index in Tree::objects of the committed datatype
     Extent extent;
     Blob values;  ///< all elements in their stored form
     Blob known;   ///< in a model: 0xff for each byte of `values` that both libraries must agree about
 };
 
 struct Tree {
+    /// libhdf5 makes every object track the order of its attributes, because the file shares attributes.
+    bool tracks_all = false;
     std::vector<ObjectValue> objects = std::vector<ObjectValue>(1);  ///< the root group first
 
     /// The first path that leads to an object: "" for the root, "?" if there is none.

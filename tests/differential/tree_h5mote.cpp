@@ -1,6 +1,7 @@
 #include "tree.hpp"
 
 #include <h5mote/attribute.hpp>
+#include <h5mote/named_datatype.hpp>
 #include <h5mote/variable_length.hpp>
 
 namespace differential {
@@ -33,8 +34,10 @@ private:
         }
         return at->second;
     }
+    std::size_t type_object(Address address) { return address == kUndefinedAddress ? kNoObject : place(address); }
     void object(std::size_t index);
     void attributes(const Object& from, ObjectValue& to);
+    void object_facts(const Object& from, ObjectValue& to);
     void links(Group& from, ObjectValue& to);
     void dataset(Dataset& from, ObjectValue& to);
     // All values in the form that tree_libhdf5.cpp describes.
@@ -80,7 +83,7 @@ void Reader::attributes(const Object& from, ObjectValue& to) {
         Attribute attribute;
         const Status status = all.next(attribute);
         if (status == Status::not_found) {
-            return;
+            break;
         }
         need(status, "attributes");
         AttributeValue& value = to.attributes[std::string(attribute.name())];
@@ -88,6 +91,30 @@ void Reader::attributes(const Object& from, ObjectValue& to) {
         value.extent = extent(attribute.dataspace());
         value.values = values(value.type, value.extent.count(),
                               [&](DatatypeView memory, Bytes bytes) { return attribute.read(memory, bytes); });
+        value.type_object = type_object(attribute.type_object());
+    }
+}
+
+void Reader::object_facts(const Object& from, ObjectValue& to) {
+    char comment[300];
+    std::size_t length = 0;
+    need(from.comment(comment, length), "comment");
+    to.comment.assign(comment, length);
+    ObjectInfo info;
+    need(from.info(info), "info");
+    to.attributes_ordered = info.tracks_attribute_order;
+    if (!to.attributes_ordered) {
+        return;
+    }
+    AttributeIterator all(from, IndexOrder::creation);
+    for (;;) {
+        Attribute attribute;
+        const Status status = all.next(attribute);
+        if (status == Status::not_found) {
+            return;
+        }
+        need(status, "attributes in creation order");
+        to.attribute_order.emplace_back(attribute.name());
     }
 }
 
@@ -105,9 +132,12 @@ void Reader::links(Group& from, ObjectValue& to) {
         need(status, "links");
         const std::string name(link.name());
         LinkValue value;
-        value.soft = link.type() == LinkType::soft;
+        value.soft = link.type() != LinkType::hard;
         if (value.soft) {
-            value.path = std::string(link.target());
+            value.path = link.type() == LinkType::soft       ? std::string(link.target())
+                         : link.type() == LinkType::external ? link_text(link.file_name(), link.target())
+                                                             : link_text(static_cast<unsigned>(link.type()),
+                                                                         link.data().data(), link.data().size());
         } else {
             value.object = place(link.address());
         }
@@ -126,6 +156,7 @@ void Reader::dataset(Dataset& from, ObjectValue& to) {
     DatatypeView type;
     need(from.datatype({message.data(), message.size()}, type), "datatype");
     to.type = Type(type);
+    to.type_object = type_object(info.type_object);
     Dataspace space;
     need(from.dataspace(space), "dataspace");
     to.extent = extent(space);
@@ -140,7 +171,13 @@ void Reader::object(std::size_t index) {
     need(opened->type(type), "type");
     ObjectValue value;
     attributes(*opened, value);
-    if (type == ObjectType::group) {
+    object_facts(*opened, value);
+    if (type == ObjectType::datatype) {
+        value.kind = ObjectValue::Kind::datatype;
+        auto named = NamedDatatype::from(static_cast<Object&&>(*opened));
+        need(named.status(), "committed datatype");
+        value.type = Type(named->type());
+    } else if (type == ObjectType::group) {
         auto group = Group::from(static_cast<Object&&>(*opened));
         need(group.status(), "group");
         links(*group, value);

@@ -20,6 +20,12 @@ private:
     void object(std::size_t index);
     void attributes(hid_t from, ObjectValue& to);
     void links(hid_t from, ObjectValue& to);
+    // The index in Tree::objects of a datatype, if that is a committed one.
+    std::size_t type_object(hid_t type) {
+        const htri_t committed = H5Tcommitted(type);
+        DIFFERENTIAL_OK(committed);
+        return committed > 0 ? place(type, ".") : kNoObject;
+    }
     static Extent extent(hid_t space);
     // All values in their stored form or, for variable-length types, the values in memory as flatten() gives them.
     template <typename Read>
@@ -86,6 +92,17 @@ Blob Reader::values(hid_t type, std::uint64_t count, Read read) {
     return flat;
 }
 
+Id create_list(hid_t object) {
+    switch (H5Iget_type(object)) {
+        case H5I_GROUP:
+            return DIFFERENTIAL_ID(H5Gget_create_plist(object));
+        case H5I_DATATYPE:
+            return DIFFERENTIAL_ID(H5Tget_create_plist(object));
+        default:
+            return DIFFERENTIAL_ID(H5Dget_create_plist(object));
+    }
+}
+
 void Reader::attributes(hid_t from, ObjectValue& to) {
     H5O_info_t info;
     DIFFERENTIAL_OK(H5Oget_info2(from, &info, H5O_INFO_NUM_ATTRS));
@@ -101,6 +118,18 @@ void Reader::attributes(hid_t from, ObjectValue& to) {
         value.extent = extent(space);
         value.values = values(type, value.extent.count(),
                               [&](hid_t memory, void* bytes) { DIFFERENTIAL_OK(H5Aread(attribute, memory, bytes)); });
+        value.type_object = type_object(type);
+    }
+    const Id properties = create_list(from);
+    unsigned flags = 0;
+    DIFFERENTIAL_OK(H5Pget_attr_creation_order(properties, &flags));
+    to.attributes_ordered = (flags & H5P_CRT_ORDER_TRACKED) != 0;
+    for (hsize_t i = 0; to.attributes_ordered && i < info.num_attrs; ++i) {
+        const Id attribute =
+            DIFFERENTIAL_ID(H5Aopen_by_idx(from, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT));
+        char name[512];
+        DIFFERENTIAL_OK(H5Aget_name(attribute, sizeof name, name));
+        to.attribute_order.emplace_back(name);
     }
 }
 
@@ -121,11 +150,20 @@ void Reader::links(hid_t from, ObjectValue& to) {
         H5L_info_t link;
         DIFFERENTIAL_OK(H5Lget_info(from, name, &link, H5P_DEFAULT));
         LinkValue value;
-        value.soft = link.type == H5L_TYPE_SOFT;
+        value.soft = link.type != H5L_TYPE_HARD;
         if (value.soft) {
-            std::string path(link.u.val_size, '\0');
-            DIFFERENTIAL_OK(H5Lget_val(from, name, path.data(), path.size(), H5P_DEFAULT));
-            value.path = path.c_str();
+            std::string data(link.u.val_size, '\0');
+            DIFFERENTIAL_OK(H5Lget_val(from, name, data.data(), data.size(), H5P_DEFAULT));
+            const char* file = nullptr;
+            const char* path = data.c_str();
+            if (link.type == H5L_TYPE_EXTERNAL) {
+                DIFFERENTIAL_OK(H5Lunpack_elink_val(data.data(), data.size(), nullptr, &file, &path));
+            }
+            value.path = link.type == H5L_TYPE_SOFT ? path
+                         : link.type == H5L_TYPE_EXTERNAL
+                             ? link_text(file, path)
+                             : link_text(static_cast<unsigned>(link.type), reinterpret_cast<std::byte*>(data.data()),
+                                         data.size());
         } else {
             value.object = place(from, std::string("./") + name);
         }
@@ -137,13 +175,20 @@ void Reader::object(std::size_t index) {
     const hid_t from = found_[index];
     ObjectValue value;
     attributes(from, value);
+    char comment[300] = "";
+    DIFFERENTIAL_OK(H5Oget_comment(from, comment, sizeof comment));
+    value.comment = comment;
     if (H5Iget_type(from) == H5I_GROUP) {
         links(from, value);
+    } else if (H5Iget_type(from) == H5I_DATATYPE) {
+        value.kind = ObjectValue::Kind::datatype;
+        value.type = Type(from);
     } else {
         value.kind = ObjectValue::Kind::dataset;
         const Id type = DIFFERENTIAL_ID(H5Dget_type(from));
         const Id space = DIFFERENTIAL_ID(H5Dget_space(from));
         value.type = Type(type);
+        value.type_object = type_object(type);
         value.extent = extent(space);
         value.values = values(type, value.extent.count(), [&](hid_t memory, void* bytes) {
             DIFFERENTIAL_OK(H5Dread(from, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes));

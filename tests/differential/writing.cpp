@@ -80,11 +80,14 @@ bool Writing::open(Random& random, bool create, const FileCreate& properties) {
 
 void Writing::start() {
     bounds_.low = random_.pick({H5F_LIBVER_EARLIEST, H5F_LIBVER_V18, H5F_LIBVER_V110, H5F_LIBVER_V110});
-    FileCreate properties;
-    properties.sizeof_addr = random_.pick<std::uint8_t>({4, 8, 8});
-    properties.superblock_version = random_.pick<std::uint8_t>({2, 2, 3});
-    (void)open(random_, true, properties);
-    file_ = create_image(bounds_);
+    NewFile properties(random_, everything_);
+    tell("%s\n", properties.text().c_str());
+    (void)open(random_, true, properties.create());
+    file_ = create_image(bounds_, properties.list());
+    shares_messages_ = properties.shares_messages();
+    model_.tracks_all = properties.shares_attributes();
+    model_.objects[0].ordered = properties.create().track_link_order;
+    model_.objects[0].attributes_ordered = properties.create().attributes.track_order;
 }
 
 void Writing::verify(const Blob& image, const std::string& who) {
@@ -163,8 +166,11 @@ bool Writing::done(Status status, const std::string& what, std::initializer_list
     }
     tell("  refused: %s\n", say(library(), status).c_str());
     ++counts_.refused;
-    // A call may need more memory than a small cache has, or more space than a small chip.
-    if ((status != Status::unsupported || everything_) && status != Status::over_budget && status != Status::no_space &&
+    // A call may need more memory than a small cache has, or more space than a small chip. Four in a thousand headers
+    // that libhdf5 makes can only be changed with FileAccess::torn_headers.
+    const bool torn = status == Status::unsupported && !session_->access.torn_headers &&
+                      library().trail().newest().value == static_cast<std::uint64_t>(Feature::ordered_writing);
+    if (!torn && (status != Status::unsupported || everything_) && status != Status::over_budget && status != Status::no_space &&
         std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
         differ(what + ": " + say(library(), status));
     }
@@ -204,13 +210,13 @@ Dataset* Writing::dataset(std::size_t object) {
     return &session_->datasets.emplace(object, static_cast<Dataset&&>(*opened)).first->second;
 }
 
-Object* Writing::open_object(std::size_t object, Group& group) {
+Object* Writing::open_object(std::size_t object, Object& other) {
     if (is_dataset(model_.objects[object])) {
         return dataset(object);
     }
-    auto opened = session_->file.root().open_group(object == 0 ? "/" : model_.path_of(object));
-    group = static_cast<Group&&>(*opened);
-    return done(opened.status(), "open_group") ? &group : nullptr;
+    auto opened = session_->file.root().open_object(object == 0 ? "/" : model_.path_of(object));
+    other = static_cast<Object&&>(*opened);
+    return done(opened.status(), "open_object") ? &other : nullptr;
 }
 
 Id Writing::other(std::size_t object, hid_t file) const {
@@ -233,8 +239,10 @@ void Writing::create_group(Random& random) {
         create.min_dense = static_cast<std::uint16_t>(random.below(4));
         create.max_compact = static_cast<std::uint16_t>(create.min_dense + random.below(3));
     }
-    tell("create_group %s%s, compact %d to %d\n", path.c_str(), create.track_link_order ? ", ordered" : "",
-         create.min_dense, create.max_compact);
+    const NewAttributes attributes(random, everything_);
+    attributes.set(create);
+    tell("create_group %s%s, compact %d to %d%s\n", path.c_str(), create.track_link_order ? ", ordered" : "",
+         create.min_dense, create.max_compact, attributes.text().c_str());
     const bool exists = model_.objects[parent].links.count(name) != 0;
     auto made = session_->file.root().create_group(path, create);
     if (exists) {
@@ -251,90 +259,12 @@ void Writing::create_group(Random& random) {
         DIFFERENTIAL_OK(H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED));
     }
     DIFFERENTIAL_OK(H5Pset_link_phase_change(list, create.max_compact, create.min_dense));
+    attributes.set_list(list);
     DIFFERENTIAL_ID(H5Gcreate2(file_, path.c_str(), H5P_DEFAULT, list, H5P_DEFAULT));
     link(parent, name, {false, "", model_.objects.size()});
     model_.objects.emplace_back();
     model_.objects.back().ordered = create.track_link_order;
-}
-
-void Writing::attribute(Random& random) {
-    bool found = false;
-    const std::size_t object = any_object(random, is_any, found);
-    ObjectValue& value = model_.objects[object];
-    const std::string name = "at" + std::to_string(random.below(14));
-    const auto old = value.attributes.find(name);
-    AttributeValue made;
-    if (old != value.attributes.end() && random.one_in(2)) {
-        made.type = old->second.type;
-        made.extent = old->second.extent;
-    } else {
-        TypeChoice choice;
-        choice.depth = 2;
-        choice.variable = everything_ && random.one_in(3);
-        made.type = Type(random_type(random, choice));
-        if (contains_class(made.type.view(), TypeClass::variable_length)) {
-            // write_attribute() takes sequences as they are in memory, and so it does the rest of the value.
-            made.type = native_type(made.type);
-        }
-        const std::uint64_t rank = random.below(3);
-        made.extent.space_class =
-            rank == 0 ? random.pick({DataspaceClass::scalar, DataspaceClass::scalar, DataspaceClass::null})
-                      : DataspaceClass::simple;
-        for (std::uint64_t d = 0; d < rank; ++d) {
-            made.extent.dims.push_back(random.between(1, random.one_in(8) ? 30 : 3));
-        }
-        made.extent.max_dims = made.extent.dims;
-    }
-    const Values held(random, made.type, made.extent.count());
-    made.values = held.flat();
-    tell("attribute %s@%s %s %s\n", model_.path_of(object).c_str(), name.c_str(), type_text(made.type.view()).c_str(),
-         text_of(made.extent.dims).c_str());
-    Group group;
-    Object* const opened = open_object(object, group);
-    if (opened == nullptr) {
-        return;
-    }
-    const bool any = random.one_in(2);
-    const Status status = any ? opened->replace_attribute(name, made.type.view(), made.extent.dataspace(), held.bytes())
-                              : opened->write_attribute(name, made.type.view(), made.extent.dataspace(), held.bytes());
-    const bool same = old != value.attributes.end() && made.extent == old->second.extent &&
-                      h5mote::equal(made.type.view(), old->second.type.view());
-    const Status mismatch =
-        old != value.attributes.end() && !same && !any ? Status::type_mismatch : Status::unsupported;
-    if (!done(status, "write_attribute", {mismatch})) {
-        return;
-    }
-    const Id to = other(object, file_);
-    if (old != value.attributes.end()) {
-        DIFFERENTIAL_OK(H5Adelete(to, name.c_str()));
-    }
-    const Id type = made.type.id();
-    const Id attribute =
-        DIFFERENTIAL_ID(H5Acreate2(to, name.c_str(), type, made.extent.id(), H5P_DEFAULT, H5P_DEFAULT));
-    if (made.extent.count() != 0) {
-        DIFFERENTIAL_OK(H5Awrite(attribute, type, held.bytes().data()));
-    }
-    value.attributes[name] = made;
-}
-
-void Writing::remove_attribute(Random& random) {
-    bool found = false;
-    const std::size_t object = any_object(
-        random, [](const ObjectValue& value) { return !value.attributes.empty(); }, found);
-    if (!found) {
-        return;
-    }
-    ObjectValue& value = model_.objects[object];
-    auto at = value.attributes.begin();
-    std::advance(at, random.below(value.attributes.size()));
-    tell("remove_attribute %s@%s\n", model_.path_of(object).c_str(), at->first.c_str());
-    Group group;
-    Object* const opened = open_object(object, group);
-    if (opened == nullptr || !done(opened->remove_attribute(at->first), "remove_attribute")) {
-        return;
-    }
-    DIFFERENTIAL_OK(H5Adelete(other(object, file_), at->first.c_str()));
-    value.attributes.erase(at);
+    model_.objects.back().attributes_ordered = create.attributes.track_order;
 }
 
 void Writing::soft_link(Random& random) {
@@ -367,7 +297,8 @@ void Writing::hard_link(Random& random) {
         return;
     }
     tell("hard_link %s to %s\n", path.c_str(), model_.path_of(object).c_str());
-    Dataset* const opened = dataset(object);
+    Object held;
+    Object* const opened = open_object(object, held);
     if (opened == nullptr || !done(session_->file.root().create_hard_link(path, *opened), "create_hard_link")) {
         return;
     }
@@ -447,6 +378,12 @@ void Writing::run(const Step& step) {
             return move_link(random, step.kind == StepKind::copy_link);
         case StepKind::soft_link:
             return soft_link(random);
+        case StepKind::other_link:
+            return other_link(random);
+        case StepKind::comment:
+            return comment(random);
+        case StepKind::commit_datatype:
+            return commit_datatype(random);
         case StepKind::hard_link:
             return hard_link(random);
         case StepKind::unlink:
@@ -495,6 +432,11 @@ WritingCounts run_writing(std::uint64_t seed, const std::vector<Step>& steps, co
         }
         writing.finish();
     } catch (const Spoiled&) {
+    } catch (const Difference& difference) {
+        // libhdf5 1.10 cannot delete some of the objects that it has made in files with shared messages.
+        if (!writing.shares_messages() || difference.text.rfind("libhdf5 refuses", 0) != 0) {
+            throw;
+        }
     }
     return writing.counts();
 }

@@ -23,9 +23,12 @@ enum class StepKind : std::uint8_t {
     move_link,
     copy_link,
     soft_link,
+    other_link,  ///< external or user-defined
     hard_link,
     unlink,
     copy_object,
+    comment,
+    commit_datatype,
     variable_length,  ///< make a dataset of variable-length values, or write other values to one
     flush,
     close_dataset,

@@ -1,5 +1,7 @@
 #include "writing_run.hpp"
 
+#include <h5mote/named_datatype.hpp>
+
 #include <algorithm>
 
 namespace differential {
@@ -16,8 +18,10 @@ struct NewDataset {
     AllocationTime allocation = AllocationTime::automatic;
     FillTime fill_time = FillTime::if_set;
     std::uint32_t reserve = 65536;
+    NewAttributes attributes;
 
-    explicit NewDataset(Random& random);
+    /// `committed`: the datatype to take, or nullptr.
+    NewDataset(Random& random, bool everything, const Type* committed);
     std::string text() const;
     /// Bytes of all chunks of the largest extent; unlimited dimensions count with their current size.
     double most_bytes() const;
@@ -25,10 +29,10 @@ struct NewDataset {
     Id list() const;
 };
 
-NewDataset::NewDataset(Random& random) {
+NewDataset::NewDataset(Random& random, bool everything, const Type* committed) : attributes(random, everything) {
     TypeChoice choice;
     choice.depth = random.one_in(2) ? 0 : 3;
-    type = Type(random_type(random, choice));
+    type = committed != nullptr ? *committed : Type(random_type(random, choice));
     const bool log = H5MOTE_PARTIAL_IO == 0 || random.one_in(2);
     const std::uint64_t rank = log ? 1 : random.pick<std::uint64_t>({0, 1, 1, 2, 2, 3, 4});
     extent.space_class = rank == 0 ? DataspaceClass::scalar : DataspaceClass::simple;
@@ -106,7 +110,7 @@ std::string NewDataset::text() const {
     return text + " filters " + std::to_string(filters) + (compact ? " compact" : "") +
            (unfiltered_edges ? " unfiltered edges" : "") + " fill " + std::to_string(fill.size()) + " allocation " +
            std::to_string(static_cast<int>(allocation)) + " fill time " + std::to_string(static_cast<int>(fill_time)) +
-           " reserve " + std::to_string(reserve);
+           " reserve " + std::to_string(reserve) + attributes.text();
 }
 
 DatasetCreate NewDataset::create() const {
@@ -131,6 +135,7 @@ DatasetCreate NewDataset::create() const {
     create.allocation = allocation;
     create.fill_time = fill_time;
     create.reserve = reserve;
+    attributes.set(create);
 #if H5MOTE_ALL_FORMATS
     create.unfiltered_edges = unfiltered_edges;
 #endif
@@ -143,6 +148,7 @@ Id NewDataset::list() const {
         const std::vector<hsize_t> dims(chunk.begin(), chunk.end());
         DIFFERENTIAL_OK(H5Pset_chunk(list, static_cast<int>(dims.size()), dims.data()));
     }
+    attributes.set_list(list);
     if (unfiltered_edges) {
         DIFFERENTIAL_OK(H5Pset_chunk_opts(list, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS));
     }
@@ -174,15 +180,31 @@ Id NewDataset::list() const {
 
 }  // namespace
 
+Result<Dataset> Writing::create(const std::string& path, const Type& type, [[maybe_unused]] std::size_t type_object,
+                                const Dataspace& space, const DatasetCreate& create) {
+    Group root = session_->file.root();
+#if H5MOTE_ALL_FORMATS
+    if (type_object != kNoObject) {
+        auto named = NamedDatatype::from(static_cast<Object&&>(*root.open_object(model_.path_of(type_object))));
+        return named ? root.create_dataset(path, *named, space, create) : named.status();
+    }
+#endif
+    return root.create_dataset(path, type.view(), space, create);
+}
+
 void Writing::create_dataset(Random& random) {
     bool found = false;
     const std::size_t parent = any_object(random, is_group, found);
     const std::string name = new_name(random);
     const std::string path = model_.path_of(parent) + "/" + name;
-    const NewDataset what(random);
-    tell("create_dataset %s %s\n", path.c_str(), what.text().c_str());
+    found = false;
+    const std::size_t committed = everything_ && random.one_in(4) ? any_object(random, is_datatype, found) : kNoObject;
+    const std::size_t type_object = found ? committed : kNoObject;
+    const NewDataset what(random, everything_, found ? &model_.objects[committed].type : nullptr);
+    tell("create_dataset %s %s%s\n", path.c_str(), what.text().c_str(),
+         found ? (" of type " + model_.path_of(committed)).c_str() : "");
     const bool exists = model_.objects[parent].links.count(name) != 0;
-    auto made = session_->file.root().create_dataset(path, what.type.view(), what.extent.dataspace(), what.create());
+    auto made = create(path, what.type, type_object, what.extent.dataspace(), what.create());
     if (exists) {
         if (made.status() != Status::already_exists && made.status() != Status::unsupported) {
             differ("create_dataset: an existing name gives " + say(library(), made.status()));
@@ -195,13 +217,16 @@ void Writing::create_dataset(Random& random) {
         return;
     }
     const Id created = DIFFERENTIAL_ID(
-        H5Dcreate2(file_, path.c_str(), what.type.id(), what.extent.id(), H5P_DEFAULT, what.list(), H5P_DEFAULT));
+        H5Dcreate2(file_, path.c_str(), found ? other(committed, file_) : what.type.id(), what.extent.id(), H5P_DEFAULT,
+                   what.list(), H5P_DEFAULT));
     const std::size_t object = model_.objects.size();
     link(parent, name, {false, "", object});
     model_.objects.emplace_back();
     ObjectValue& value = model_.objects.back();
     value.kind = ObjectValue::Kind::dataset;
     value.type = what.type;
+    value.type_object = type_object;
+    value.attributes_ordered = what.attributes.track_order;
     value.extent = what.extent;
     const std::byte known = what.fill_time == FillTime::never ? std::byte{0} : std::byte{0xff};
     fills_[object] = {what.fill.empty() ? Blob(what.type.size()) : what.fill, known};

@@ -1,45 +1,73 @@
-// Links and attributes that get other names and places.
+// Links that get other names and places.
 #include "writing_run.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace differential {
 
-void Writing::rename_attribute(Random& random) {
+// How libhdf5 follows the user-defined links of this test.
+static hid_t lead_nowhere(const char* /*name*/, hid_t /*group*/, const void* /*data*/, std::size_t /*size*/,
+                          hid_t /*properties*/, hid_t /*access*/) {
+    return -1;
+}
+
+static ssize_t copy_data(const char* /*name*/, const void* data, std::size_t size, void* to, std::size_t room) {
+    if (to != nullptr) {
+        std::memcpy(to, data, std::min(size, room));
+    }
+    return static_cast<ssize_t>(size);
+}
+
+void Writing::other_link(Random& random) {
     bool found = false;
-    const std::size_t object = any_object(
-        random, [](const ObjectValue& value) { return !value.attributes.empty(); }, found);
-    if (!found) {
+    const std::size_t parent = any_object(random, is_group, found);
+    const std::string name = new_name(random);
+    const std::string path = model_.path_of(parent) + "/" + name;
+    if (model_.objects[parent].links.count(name) != 0) {
         return;
     }
-    ObjectValue& value = model_.objects[object];
-    auto at = value.attributes.begin();
-    std::advance(at, random.below(value.attributes.size()));
-    std::string name = "at" + std::to_string(random.below(12));
-    name.append(random.one_in(4) ? random.below(60) : 0, '_');
-    tell("rename_attribute %s@%s to %s\n", model_.path_of(object).c_str(), at->first.c_str(), name.c_str());
-    Group group;
-    Object* const opened = open_object(object, group);
-    if (opened == nullptr) {
-        return;
-    }
-    const Id to = other(object, file_);
-    const bool exists = value.attributes.count(name) != 0 && name != at->first;
-    const Status status = opened->rename_attribute(at->first, name);
-    if (exists) {
-        if (status == Status::ok || H5Arename(to, at->first.c_str(), name.c_str()) >= 0) {
-            differ("rename_attribute: an existing name");
+    Group root = session_->file.root();
+    if (random.one_in(2)) {
+        const char* const file = random.pick({"other.h5", "no such file", "\xc3\xa4/b.h5"});
+        const char* const target = random.pick({"/", "/a/b", "a"});
+        tell("create_external_link %s to %s %s\n", path.c_str(), file, target);
+        if (done(root.create_external_link(path, file, target), "create_external_link")) {
+            DIFFERENTIAL_OK(H5Lcreate_external(file, target, file_, path.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+            link(parent, name, {true, link_text(file, target), 0});
         }
-        (void)done(status, "rename_attribute", {Status::already_exists});
         return;
     }
-    if (!done(status, "rename_attribute")) {
-        return;
+    constexpr H5L_type_t kClass = static_cast<H5L_type_t>(187);
+    static const H5L_class_t known = {H5L_LINK_CLASS_T_VERS, kClass, "random", nullptr, nullptr, nullptr, &lead_nowhere,
+                                      nullptr, &copy_data};
+    DIFFERENTIAL_OK(H5Lregister(&known));
+    Blob data(random.below(40));
+    for (std::byte& each : data) {
+        each = static_cast<std::byte>(random.below(256));
     }
-    DIFFERENTIAL_OK(H5Arename(to, at->first.c_str(), name.c_str()));
-    const AttributeValue moved = at->second;
-    value.attributes.erase(at);
-    value.attributes[name] = moved;
+    tell("create_user_link %s, %zu bytes\n", path.c_str(), data.size());
+    if (done(root.create_user_link(path, static_cast<LinkType>(kClass), {data.data(), data.size()}),
+             "create_user_link")) {
+        DIFFERENTIAL_OK(H5Lcreate_ud(file_, path.c_str(), kClass, data.data(), data.size(), H5P_DEFAULT, H5P_DEFAULT));
+        link(parent, name, {true, link_text(kClass, data.data(), data.size()), 0});
+    }
+}
+
+void Writing::comment(Random& random) {
+    bool found = false;
+    const std::size_t object = any_object(random, is_any, found);
+    std::string text(random.one_in(4) ? 0 : 1 + random.small(250), 'c');
+    for (char& each : text) {
+        each = static_cast<char>('a' + random.below(26));
+    }
+    tell("comment %s %s\n", model_.path_of(object).c_str(), text.c_str());
+    Object holder;
+    Object* const opened = open_object(object, holder);
+    if (opened != nullptr && done(opened->set_comment(text), "set_comment")) {
+        DIFFERENTIAL_OK(H5Oset_comment(other(object, file_), text.empty() ? nullptr : text.c_str()));
+        model_.objects[object].comment = text;
+    }
 }
 
 void Writing::move_link(Random& random, bool copy) {

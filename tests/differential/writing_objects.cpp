@@ -39,6 +39,16 @@ std::size_t Writing::copied(std::size_t object, std::map<std::size_t, std::size_
                 model_.objects[copy].links[name].object = to;
             }
         }
+        if (original.type_object != kNoObject) {
+            const std::size_t to = copied(original.type_object, copies);
+            model_.objects[copy].type_object = to;
+        }
+        for (const auto& [name, attribute] : original.attributes) {
+            if (attribute.type_object != kNoObject) {
+                const std::size_t to = copied(attribute.type_object, copies);
+                model_.objects[copy].attributes[name].type_object = to;
+            }
+        }
     }
     return copy;
 }
@@ -98,10 +108,39 @@ void Writing::copy_object(Random& random) {
     if (!done(h5mote::copy_object(root, from, root, to, options), "copy_object")) {
         return;
     }
+    // libhdf5 1.10 crashes when attributes in dense storage have values of variable length.
+    const Alone alone;
     DIFFERENTIAL_OK(H5Ocopy(file_, from.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT));
     std::map<std::size_t, std::size_t> copies;
     const std::size_t copy = copied(object, copies);
     link(parent, name, {false, "", copy});
+}
+
+void Writing::commit_datatype(Random& random) {
+    bool found = false;
+    const std::size_t parent = any_object(random, is_group, found);
+    const std::string name = new_name(random);
+    if (!everything_ || model_.objects[parent].links.count(name) != 0) {
+        return;
+    }
+    TypeChoice choice;
+    choice.depth = random.one_in(2) ? 0 : 3;
+    const Type type(random_type(random, choice));
+    const NewAttributes attributes(random, everything_);
+    const std::string path = model_.path_of(parent) + "/" + name;
+    tell("commit_datatype %s %s%s\n", path.c_str(), type_text(type.view()).c_str(), attributes.text().c_str());
+    if (!done(session_->file.root().commit_datatype(path, type.view(), attributes).status(), "commit_datatype")) {
+        return;
+    }
+    const Id list = DIFFERENTIAL_ID(H5Pcreate(H5P_DATATYPE_CREATE));
+    attributes.set_list(list);
+    DIFFERENTIAL_OK(H5Tcommit2(file_, path.c_str(), type.id(), H5P_DEFAULT, list, H5P_DEFAULT));
+    link(parent, name, {false, "", model_.objects.size()});
+    model_.objects.emplace_back();
+    ObjectValue& value = model_.objects.back();
+    value.kind = ObjectValue::Kind::datatype;
+    value.type = type;
+    value.attributes_ordered = attributes.track_order;
 }
 
 void Writing::variable_length(Random& random) {
@@ -179,6 +218,7 @@ void Writing::variable_length(Random& random) {
 void Writing::repack(const Blob& /*image*/) {}
 void Writing::copy_object(Random& /*random*/) {}
 void Writing::variable_length(Random& /*random*/) {}
+void Writing::commit_datatype(Random& /*random*/) {}
 
 #endif
 

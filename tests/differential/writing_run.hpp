@@ -39,6 +39,7 @@ struct Session {
             using Version = FormatVersion;
             access.low =
                 random.pick({Version::standard, Version::standard, Version::earliest, Version::v18, Version::v110});
+            access.torn_headers = random.one_in(2);
         }
     }
     Allocator& allocator() { return arena ? static_cast<Allocator&>(*arena) : heap; }
@@ -74,12 +75,47 @@ private:
 /// The type that values of `type` have in memory.
 Type native_type(const Type& type);
 
+/// How a new object keeps its attributes.
+class NewAttributes : public AttributesCreate {
+public:
+    NewAttributes(Random& random, bool everything);
+    std::string text() const;
+    template <typename Create>
+    void set([[maybe_unused]] Create& create) const {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            create.attributes = *this;
+        }
+    }
+    void set_list(hid_t list) const;
+};
+
+/// What a new file is asked to be.
+class NewFile {
+public:
+    NewFile(Random& random, bool everything);
+    NewFile(const NewFile&) = delete;
+    NewFile& operator=(const NewFile&) = delete;
+    std::string text() const;
+    const FileCreate& create() const noexcept { return create_; }
+    Id list() const;
+    bool shares_messages() const noexcept { return !create_.shared_messages.empty(); }
+    bool shares_attributes() const noexcept;
+
+private:
+    static constexpr std::size_t kMostIndexes = 3;
+
+    NewAttributes attributes_;
+    FileCreate create_;
+    SharedIndexCreate indexes_[kMostIndexes];
+};
+
 class Writing {
 public:
     Writing(std::uint64_t seed, const WritingOptions& options);
     void run(const Step& step);
     void finish() { (void)end(); }
     const WritingCounts& counts() const noexcept { return counts_; }
+    bool shares_messages() const noexcept { return shares_messages_; }
 
 private:
     [[gnu::format(printf, 2, 3)]] void tell(const char* format, ...) const;
@@ -100,21 +136,31 @@ private:
     std::size_t any_object(Random& random, bool (*fits)(const ObjectValue&), bool& found) const;
     std::string new_name(Random& random) const;
     Dataset* dataset(std::size_t object);
-    // The handle of a dataset, or `group` after opening it; nullptr if h5mote refused.
-    Object* open_object(std::size_t object, Group& group);
+    // The handle of a dataset, or `other` after opening it; nullptr if h5mote refused.
+    Object* open_object(std::size_t object, Object& other);
     Id other(std::size_t object, hid_t file) const;
 
     void create_group(Random& random);
+    Result<Dataset> create(const std::string& path, const Type& type, std::size_t type_object, const Dataspace& space,
+                           const DatasetCreate& create);
     void create_dataset(Random& random);
     void append(Random& random);
     void write(Random& random);
     void read(Random& random);
     void set_extent(Random& random);
+    AttributeValue new_attribute(Random& random);
     void attribute(Random& random);
+    Status write_attribute(Object& object, const std::string& name, const AttributeValue& made, ConstBytes data,
+                           bool any);
+    static void renew_attributes(hid_t object, const ObjectValue& value, const std::vector<std::string>& before);
+    void remove_attribute(std::size_t object, const std::string& name);
     void remove_attribute(Random& random);
     void rename_attribute(Random& random);
     void move_link(Random& random, bool copy);
     void soft_link(Random& random);
+    void other_link(Random& random);
+    void comment(Random& random);
+    void commit_datatype(Random& random);
     void hard_link(Random& random);
     void unlink(Random& random);
     void copy_object(Random& random);
@@ -132,6 +178,7 @@ private:
     WritingOptions options_;
     // Whether h5mote has all parts of the format, and may refuse nothing for the want of one.
     bool everything_ = false;
+    bool shares_messages_ = false;
     WritingCounts counts_;
     std::unique_ptr<Storage> storage_;
     std::optional<Session> session_;
@@ -144,6 +191,7 @@ private:
 
 inline bool is_group(const ObjectValue& value) { return value.kind == ObjectValue::Kind::group; }
 inline bool is_dataset(const ObjectValue& value) { return value.kind == ObjectValue::Kind::dataset; }
+inline bool is_datatype(const ObjectValue& value) { return value.kind == ObjectValue::Kind::datatype; }
 inline bool is_variable_length(const ObjectValue& value) {
     return is_dataset(value) && contains_class(value.type.view(), TypeClass::variable_length);
 }

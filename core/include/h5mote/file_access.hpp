@@ -1,6 +1,7 @@
 // H5P - how a file is created and accessed: plain structs with defaults in place of property lists.
 #pragma once
 
+#include <h5mote/attributes_create.hpp>
 #include <h5mote/config.hpp>
 #include <h5mote/span.hpp>
 #include <h5mote/status.hpp>
@@ -96,6 +97,8 @@ struct FileCreate {
     std::uint8_t superblock_version = 2;
     /// The root group keeps the order in which links were created.
     bool track_link_order = false;
+    /// How the root group keeps its attributes.
+    AttributesOrDefault attributes{};
     /// Bytes before the superblock that belong to the program (H5Pset_userblock): 0, or a power of two from 512 on
     /// (otherwise invalid_argument). The library leaves what the storage has there as it is, but for signatures of HDF5
     /// files, by which readers would find another file; they become zeros. The program writes there through the driver.

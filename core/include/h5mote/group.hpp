@@ -22,6 +22,7 @@ struct GroupCreate {
     /// defaults.
     std::uint16_t estimated_links = 4;
     std::uint16_t estimated_name_length = 8;
+    AttributesOrDefault attributes{};
 };
 
 /// One link of a group.
@@ -111,7 +112,8 @@ public:
 
     /// Makes `type` an object of the file with that name (H5Tcommit), whose datatype datasets and attributes can share.
     /// Errors of create_dataset() that concern the type.
-    Result<NamedDatatype> commit_datatype(std::string_view path, DatatypeView type) noexcept;
+    Result<NamedDatatype> commit_datatype(std::string_view path, DatatypeView type,
+                                          const AttributesOrDefault& attributes = {}) noexcept;
     /// Creates a dataset whose datatype is a committed one: its header refers to that object, which cannot be deleted
     /// as long as it is used. invalid_argument: the datatype belongs to another file.
     Result<Dataset> create_dataset(std::string_view path, const NamedDatatype& type, const Dataspace& space,
@@ -243,7 +245,8 @@ private:
     // Creates a dataset whose properties are those of another one. A committed datatype is given by its header.
     Result<Dataset> make_copy(std::string_view path, const StoredDataset& dataset) noexcept;
     // commit_datatype() without the check that values of the type can be written.
-    Result<NamedDatatype> commit_stored(std::string_view path, DatatypeView type) noexcept;
+    Result<NamedDatatype> commit_stored(std::string_view path, DatatypeView type, const AttributesOrDefault& attributes,
+                                        bool track_times = false) noexcept;
     Result<Dataset> open_typed(std::string_view path, DatatypeView memory) noexcept;
     Result<Dataset> open_or_make_dataset(std::string_view path, DatatypeView memory, DatatypeView type,
                                          const Dataspace* space, const DatasetCreate& create) noexcept;

@@ -57,6 +57,9 @@ struct ObjectInfo {
     std::uint32_t birth_time = 0;
     std::uint64_t attributes = 0;  ///< number of attributes
     bool tracks_attribute_order = false;
+    /// How many attributes make it change how it keeps them: AttributesCreate.
+    std::uint16_t max_compact_attributes = 8;
+    std::uint16_t min_dense_attributes = 6;
     HeaderInfo header;
     StorageSize object_storage;     ///< links of a group, chunk index of a dataset
     StorageSize attribute_storage;  ///< dense attributes
