@@ -54,6 +54,7 @@ Status make_shared_indexes(FileState& file, const FileCreate& create) noexcept {
 }
 
 Status make_root(FileState& file, const FileCreate& create) noexcept {
+    H5MOTE_TRY(check_attributes(file.context, create.attributes));
     Address root = 0;
     const SuperblockInfo* const info = file.storage().superblock_info();
     const SuperblockExtensionFormat* const extension = file.context.formats().superblock_extension;

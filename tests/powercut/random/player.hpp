@@ -68,6 +68,9 @@ private:
 /// `found` is the world that was found.
 std::string verify(Storage& storage, const Allowed& allowed, World& found);
 
+/// How an object keeps its attributes; as by default unless `everything`.
+void draw_attributes(Random& random, bool everything, h5mote::AttributesOrDefault& attributes);
+
 class Player {
 public:
     /// `world` is what the storage holds at the beginning, `ledger` records what may be found there. Both are borrowed.
@@ -103,6 +106,7 @@ private:
     void make_dataset(const std::string& path, Random& random);
     void make_group(const std::string& path, Random& random);
     void set_attribute(Random& random);
+    void set_comment(const std::string& path, Random& random);
     void replace_attribute(Random& random);
     void remove_attribute(Random& random);
     void rename_attribute(Random& random);

@@ -100,6 +100,17 @@ DatatypeView Texts::type() noexcept {
     return kType.view();
 }
 
+void draw_attributes([[maybe_unused]] Random& random, [[maybe_unused]] bool everything,
+                     [[maybe_unused]] AttributesOrDefault& attributes) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (everything && random.one_in(2)) {
+            attributes.track_order = random.one_in(2);
+            attributes.min_dense = static_cast<std::uint16_t>(random.below(3));
+            attributes.max_compact = static_cast<std::uint16_t>(attributes.min_dense + random.below(2));
+        }
+    }
+}
+
 // ---- datasets ----------------------------------------------------------------------------------------------------
 
 namespace {
@@ -238,6 +249,7 @@ void Player::make_dataset(const std::string& path, Random& random) {
     // Compact data is overwritten in place, in the object header. Without atomic transactions it must fit in one
     // sector.
     draw_dataset(random, storage_.atomic() ? 4000 : 400, world_.made, everything_, draw);
+    draw_attributes(random, everything_, draw.create.attributes);
     auto made = session_->root.create_dataset(
         path, DatatypeView({draw.shape.type.data(), draw.shape.type.size()}),
         Dataspace::simple({draw.dims.data(), draw.dims.size()}, {draw.max_dims.data(), draw.max_dims.size()}),
@@ -286,6 +298,7 @@ void Player::make_group(const std::string& path, Random& random) {
         create.max_compact = static_cast<std::uint16_t>(create.min_dense + random.below(2));
         create.track_link_order = random.one_in(3);
     }
+    draw_attributes(random, everything_, create.attributes);
     if (done(session_->root.create_group(path, create).status(),
              "create group " + path + ", compact " + std::to_string(create.min_dense) + " to " +
                  std::to_string(create.max_compact),
@@ -370,7 +383,7 @@ namespace {
 std::vector<std::string> attributes_of(const World::Object& object) {
     std::vector<std::string> names;
     for (const auto& [name, states] : object.attributes) {
-        if (states.back().there) {
+        if (states.back().there && name != Tree::kComment) {
             names.push_back(name);
         }
     }
@@ -397,10 +410,24 @@ void Player::set_attribute(Random& random) {
     const auto there = attributes.find(name);
     const bool same_size = there != attributes.end() && there->second.back().there && !random.one_in(4);
     const std::size_t size = draw_size(random);
-    if (everything_ && random.one_in(5)) {
+    if (everything_ && random.one_in(6)) {
+        set_comment(path, random);
+    } else if (everything_ && random.one_in(5)) {
         put_texts(path, name, random.below(4), random, random.one_in(2));
     } else {
         put_attribute(path, name, same_size ? there->second.back().bytes.size() : size, random);
+    }
+}
+
+void Player::set_comment(const std::string& path, Random& random) {
+    Blob text = random.one_in(4) ? Blob() : draw_bytes(1 + random.below(Tree::kMostComment - 1), random);
+    for (std::byte& each : text) {
+        each = each == std::byte{0} ? std::byte{'c'} : each;
+    }
+    const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
+    const Status status = with_object(path, [&](Object& object) { return object.set_comment(view); });
+    if (done(status, "comment " + path + " of " + std::to_string(text.size()), {Status::over_budget})) {
+        world_.find(path)->set_attribute(Tree::kComment, {!text.empty(), text});
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace h5mote_test {
@@ -15,6 +16,9 @@ using Dims = std::vector<std::uint64_t>;
 struct Tree {
     /// Bytes that a string of variable length has here, in datasets and attributes: padded with zeros.
     static constexpr std::uint32_t kTextWidth = 48;
+    /// The name under which a comment stands among the attributes of its object, and bytes that it has at most.
+    static constexpr const char* kComment = "<comment>";
+    static constexpr std::size_t kMostComment = 300;
 
     struct Attribute {
         std::string name;
@@ -41,6 +45,8 @@ struct Tree {
     std::uint64_t root = 0;
 };
 
+/// Adds the comment of an object to its attributes; an empty text is none.
+void put_comment(std::string_view text, Tree::Node& node);
 /// Adds a string, which may be nullptr, in the form in which a Tree has it.
 void put_text(const char* text, Blob& padded);
 /// Reads a whole file with libhdf5. Returns what could not be read; empty: nothing.

@@ -41,6 +41,11 @@ public:
         node.dataset = type == ObjectType::dataset;
         node.attribute_count = count;
         attributes(*opened, node, path);
+        ordered_attributes(*opened, count, path);
+        char comment[Tree::kMostComment];
+        std::size_t length = 0;
+        good(opened->comment(comment, length), path, "comment");
+        put_comment({comment, length}, node);
         if (node.dataset) {
             data(node, path);
         } else {
@@ -81,6 +86,24 @@ private:
             node.attributes.push_back(found);
         }
         good(status == Status::not_found ? Status::ok : status, path, "attributes");
+    }
+
+    // All attributes are found by their creation order, if the object tracks that.
+    void ordered_attributes(const Object& object, std::uint32_t count, const std::string& path) {
+        ObjectInfo info;
+        good(object.info(info, false), path, "info");
+        if (!info.tracks_attribute_order) {
+            return;
+        }
+        AttributeIterator walk(object, IndexOrder::creation);
+        Attribute attribute;
+        std::uint32_t found = 0;
+        Status status = walk.next(attribute);
+        for (; status == Status::ok; status = walk.next(attribute)) {
+            ++found;
+        }
+        good(status == Status::not_found ? Status::ok : status, path, "attributes by creation order");
+        bad += found == count ? "" : path + ": another number of attributes by creation order; ";
     }
 
     // Strings of variable length, which `read` reads, in the form in which a Tree has them.

@@ -31,6 +31,11 @@ public:
         if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, attribute, &attributes) < 0) {
             bad += path + ": attributes cannot be walked; ";
         }
+        char comment[Tree::kMostComment + 1] = "";
+        if (H5Oget_comment(id, comment, sizeof comment) < 0) {
+            bad += path + ": the comment cannot be read; ";
+        }
+        put_comment(comment, node);
         if (node.dataset) {
             data(id, node, path);
             return;
@@ -155,6 +160,14 @@ private:
 };
 
 }  // namespace
+
+void put_comment(std::string_view text, Tree::Node& node) {
+    if (!text.empty()) {
+        const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
+        node.attributes.push_back({Tree::kComment, Blob(bytes, bytes + text.size())});
+        ++node.attribute_count;
+    }
+}
 
 void put_text(const char* text, Blob& padded) {
     const std::size_t end = padded.size() + Tree::kTextWidth;

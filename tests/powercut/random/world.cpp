@@ -169,8 +169,8 @@ unsigned World::copy(unsigned number, unsigned levels, bool with_attributes, std
         const Dims& dims = from.dims();
         result.extents = {{dims, dims.empty() ? 0 : dims[0]}};
     }
-    if (with_attributes) {
-        for (const auto& [name, states] : from.attributes) {
+    for (const auto& [name, states] : from.attributes) {
+        if (with_attributes || name == Tree::kComment) {
             result.attributes[name] = {states.back()};
         }
     }
