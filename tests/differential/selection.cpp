@@ -194,6 +194,16 @@ Selection Pick::view(SelectionSet& set, const h5mote::Dataspace& space) const {
     }
 }
 
+Id Pick::select(const Sizes& dims) const {
+    const auto of = [](const Sizes& numbers) { return std::vector<hsize_t>(numbers.begin(), numbers.end()); };
+    Id space = DIFFERENTIAL_ID(H5Screate_simple(static_cast<int>(dims.size()), of(dims).data(), nullptr));
+    if (kind_ == Kind::slab) {
+        DIFFERENTIAL_OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, of(slab_.start).data(), of(slab_.stride).data(),
+                                            of(slab_.count).data(), of(slab_.block).data()));
+    }
+    return space;
+}
+
 std::string Pick::text() const {
     static const char* const kNames[] = {"all", "none", "slab", "points", "set"};
     std::string text = kNames[static_cast<int>(kind_)];

@@ -29,6 +29,8 @@ public:
     Sizes elements(const Sizes& dims) const;
     /// The selection for h5mote; `set` holds the data of a combination of hyperslabs.
     h5mote::Selection view(h5mote::SelectionSet& set, const h5mote::Dataspace& space) const;
+    /// The selection for libhdf5: all or one slab.
+    Id select(const Sizes& dims) const;
     std::string text() const;
 
 private:

@@ -147,6 +147,21 @@ void Comparison::object(std::size_t mine, std::size_t theirs, const std::string&
         links(expected, found, path);
         return;
     }
+    if (expected.is_reference) {
+        if (!found.is_reference || expected.references.size() != found.references.size()) {
+            fail(path, "has other references");
+        }
+        for (std::size_t i = 0; i < expected.references.size(); ++i) {
+            const std::size_t to = expected.references[i];
+            if ((to == kNoObject) != (found.references[i] == kNoObject)) {
+                fail(path, "reference " + std::to_string(i) + (to == kNoObject ? " leads somewhere" : " is null"));
+            }
+            if (to != kNoObject) {
+                object(to, found.references[i], path + " reference " + std::to_string(i));
+            }
+        }
+        return;
+    }
     if (!same_type(expected.type, found.type)) {
         fail(path, "has type " + type_text(found.type.view()) + " instead of " + type_text(expected.type.view()));
     }

@@ -42,6 +42,13 @@ struct LinkValue {
 std::string link_text(std::string_view file, std::string_view path);
 std::string link_text(unsigned link_class, const std::byte* data, std::size_t size);
 
+/// Elements of a virtual dataset that are those of another one.
+struct VirtualPart {
+    std::size_t source = 0;  ///< index in Tree::objects
+    Sizes from;              ///< elements of the source
+    std::uint64_t to = 0;    ///< the first of the elements, side by side, of the virtual dataset
+};
+
 struct ObjectValue {
     enum class Kind { group, dataset, datatype };
 
@@ -59,7 +66,11 @@ struct ObjectValue {
     // Datasets.
     std::size_t type_object = kNoObject;  ///< index in Tree::objects of the committed datatype
     Extent extent;
-    Blob values;  ///< all elements in their stored form
+    Blob values;  ///< all elements in their stored form, unless they are references
+    bool is_reference = false;            ///< the elements are references to objects ...
+    std::vector<std::size_t> references;  ///< ... with these indices in Tree::objects; kNoObject: to none
+    std::vector<VirtualPart> parts;       ///< in a model, of a virtual dataset
+    bool external = false;                ///< in a model: the elements stand in other files
     Blob known;   ///< in a model: 0xff for each byte of `values` that both libraries must agree about
 };
 

@@ -160,6 +160,17 @@ void Reader::dataset(Dataset& from, ObjectValue& to) {
     Dataspace space;
     need(from.dataspace(space), "dataspace");
     to.extent = extent(space);
+    if (type.type_class() == TypeClass::reference && type.reference_type() == ReferenceType::object1) {
+        to.is_reference = true;
+        Blob stored(to.extent.count() * type.size());
+        need(from.read(Selection::all(), type, {stored.data(), stored.size()}), "references");
+        for (std::size_t i = 0; i < stored.size(); i += type.size()) {
+            ReferenceTarget target;
+            need(from.reference_target(ReferenceType::object1, {stored.data() + i, type.size()}, target), "reference");
+            to.references.push_back(target.null ? kNoObject : place(target.address));
+        }
+        return;
+    }
     to.values = values(to.type, to.extent.count(),
                        [&](DatatypeView memory, Bytes bytes) { return from.read(Selection::all(), memory, bytes); });
 }

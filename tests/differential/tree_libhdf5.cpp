@@ -27,6 +27,7 @@ private:
         return committed > 0 ? place(type, ".") : kNoObject;
     }
     static Extent extent(hid_t space);
+    void references(hid_t from, ObjectValue& to);
     // All values in their stored form or, for variable-length types, the values in memory as flatten() gives them.
     template <typename Read>
     static Blob values(hid_t type, std::uint64_t count, Read read);
@@ -100,6 +101,16 @@ Id create_list(hid_t object) {
             return DIFFERENTIAL_ID(H5Tget_create_plist(object));
         default:
             return DIFFERENTIAL_ID(H5Dget_create_plist(object));
+    }
+}
+
+void Reader::references(hid_t from, ObjectValue& to) {
+    to.is_reference = true;
+    std::vector<hobj_ref_t> stored(to.extent.count());
+    DIFFERENTIAL_OK(H5Dread(from, H5T_STD_REF_OBJ, H5S_ALL, H5S_ALL, H5P_DEFAULT, stored.data()));
+    for (const hobj_ref_t& each : stored) {
+        to.references.push_back(
+            each == 0 ? kNoObject : place(DIFFERENTIAL_ID(H5Rdereference2(from, H5P_DEFAULT, H5R_OBJECT, &each)), "."));
     }
 }
 
@@ -190,6 +201,11 @@ void Reader::object(std::size_t index) {
         value.type = Type(type);
         value.type_object = type_object(type);
         value.extent = extent(space);
+        if (H5Tget_class(type) == H5T_REFERENCE && H5Tequal(type, H5T_STD_REF_DSETREG) <= 0) {
+            references(from, value);
+            tree_.objects[index] = std::move(value);
+            return;
+        }
         value.values = values(type, value.extent.count(), [&](hid_t memory, void* bytes) {
             DIFFERENTIAL_OK(H5Dread(from, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes));
         });

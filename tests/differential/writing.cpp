@@ -53,6 +53,7 @@ void Writing::tell(const char* format, ...) const {
 
 bool Writing::open(Random& random, bool create, const FileCreate& properties) {
     session_.emplace(random, storage_->open(), everything_);
+    session_->access.opener = everything_ ? &shelf_ : nullptr;
     session_->library.emplace(session_->allocator(), session_->port, writing_filters(), formats_of(everything_));
     tell("session: %s, metadata cache %zu, chunk cache %zu%s, versions from %d\n", session_->arena ? "arena" : "malloc",
          session_->access.metadata_cache, session_->access.chunk_cache, everything_ ? ", all formats" : "",
@@ -101,7 +102,7 @@ void Writing::verify(const Blob& image, const std::string& who) {
         const Id file = read_image(image);
         compare(model_, read_libhdf5(file), who + " read by libhdf5");
     }
-    verify_with_h5mote(model_, image, who);
+    verify_with_h5mote(model_, image, who, shelf_);
 }
 
 // Ends the session, compares both files with the model, and returns the file of libhdf5.
@@ -124,6 +125,7 @@ Blob Writing::end() {
     }
     session_.reset();
     storage_->close();
+    look_through();
     const Blob other = close_image(file_);
     const Blob mine = storage_->contents();
     verify(mine, "the file of h5mote");
@@ -319,6 +321,9 @@ void Writing::unlink(Random& random) {
     const std::string name = at->first;
     const LinkValue value = at->second;
     const std::string path = model_.path_of(parent) + "/" + name;
+    if (is_pinned(path)) {
+        return;
+    }
     bool busy = false;
     if (!value.soft && model_.links_to(value.object) == 1) {
         busy = !model_.objects[value.object].links.empty();
@@ -380,6 +385,14 @@ void Writing::run(const Step& step) {
             return soft_link(random);
         case StepKind::other_link:
             return other_link(random);
+        case StepKind::external:
+            return external(random);
+        case StepKind::virtual_dataset:
+            return virtual_dataset(random);
+        case StepKind::write_through:
+            return write_through(random);
+        case StepKind::references:
+            return references(random);
         case StepKind::comment:
             return comment(random);
         case StepKind::commit_datatype:

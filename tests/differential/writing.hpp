@@ -29,6 +29,10 @@ enum class StepKind : std::uint8_t {
     copy_object,
     comment,
     commit_datatype,
+    external,         ///< make a dataset whose elements stand in other files
+    virtual_dataset,  ///< make one of elements of others
+    write_through,    ///< write to such a dataset
+    references,       ///< make a dataset of references to objects, or write others to one
     variable_length,  ///< make a dataset of variable-length values, or write other values to one
     flush,
     close_dataset,

@@ -4,7 +4,8 @@
 
 namespace differential {
 
-void verify_with_h5mote(const Tree& /*model*/, const Blob& /*image*/, const std::string& /*who*/) {}
+void verify_with_h5mote(const Tree& /*model*/, const Blob& /*image*/, const std::string& /*who*/,
+                        DriverOpener& /*opener*/) {}
 void Writing::write(Random& /*random*/) {}
 void Writing::read(Random& /*random*/) {}
 void Writing::set_extent(Random& /*random*/) {}

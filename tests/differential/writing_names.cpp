@@ -90,6 +90,9 @@ void Writing::move_link(Random& random, bool copy) {
     const std::string next = new_name(random);
     const std::string old_path = model_.path_of(from) + "/" + name;
     const std::string path = model_.path_of(to) + "/" + next;
+    if (!copy && is_pinned(old_path)) {
+        return;
+    }
     tell("%s %s to %s\n", copy ? "copy_link" : "move_link", old_path.c_str(), path.c_str());
     Group root = session_->file.root();
     const Status status = copy ? root.copy_link(old_path, root, path) : root.move_link(old_path, root, path);

@@ -64,6 +64,7 @@ void Writing::repack(const Blob& image) {
     access.metadata_cache = 1 << 16;
     access.chunk_cache = 1 << 20;
     access.low = random_.pick({Version::standard, Version::earliest, Version::v18, Version::v110});
+    access.opener = &shelf_;
     FileAccess reading = access;
     reading.read_only = true;
     tell("repack, versions from %d\n", static_cast<int>(access.low));
@@ -95,7 +96,9 @@ void Writing::copy_object(Random& random) {
     std::size_t below = 0;
     for (std::size_t i = 0; i < model_.objects.size(); ++i) {
         const std::string path = model_.path_of(i);
-        below += path != "?" && (path + "/").rfind(from + "/", 0) == 0 ? 1U : 0U;
+        const bool inside = path != "?" && (path + "/").rfind(from + "/", 0) == 0;
+        // The copies of external data and of the original are the same bytes; references are not followed.
+        below += !inside ? 0U : model_.objects[i].external || model_.objects[i].is_reference ? 100U : 1U;
     }
     if (!everything_ || object == 0 || below > 8 || (to + "/").rfind(from + "/", 0) == 0 ||
         model_.objects[parent].links.count(name) != 0) {

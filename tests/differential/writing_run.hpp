@@ -9,22 +9,40 @@
 
 #include <h5mote/arena.hpp>
 #include <h5mote/h5mote.hpp>
+#include <h5mote/opener.hpp>
 #include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
+#include <set>
 
 namespace differential {
 
 inline constexpr std::uint64_t kMostBytes = 60000;  // largest size of one dataset
 
+using namespace h5mote;  // this header belongs to one program
+
+/// The external files that h5mote writes. Those of libhdf5, which have the same names, are in the working directory.
+class Shelf final : public DriverOpener {
+public:
+    Status open(const Driver& parent, std::string_view name, OpenPurpose purpose, Driver*& driver) noexcept override;
+    Status open_to_write(const Driver& parent, std::string_view name, OpenPurpose purpose,
+                         Driver*& driver) noexcept override;
+    void close(Driver& /*driver*/) noexcept override {}
+
+private:
+    MallocAllocator heap_;
+    std::map<std::string, std::unique_ptr<GrowingMemoryDriver>, std::less<>> files_;
+};
+
 /// The filters of the writing test.
 h5mote::Span<const h5mote::Filter* const> writing_filters() noexcept;
 /// Throws Difference unless `image`, read by h5mote, equals the model and h5mote's check finds no problem in it. Does
 /// nothing in the profile `logger`.
-void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who);
+void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who, DriverOpener& opener);
 
-using namespace h5mote;  // this header belongs to one program
 
 // One session of h5mote: memory (an arena or malloc), library, file and the handles that stay open.
 struct Session {
@@ -165,6 +183,15 @@ private:
     void unlink(Random& random);
     void copy_object(Random& random);
     void variable_length(Random& random);
+    void external(Random& random);
+    void virtual_dataset(Random& random);
+    void look_through();
+    void write_through(Random& random);
+    void references(Random& random);
+    // What virtual datasets or references lead to keeps its path.
+    void pin(std::size_t object);
+    bool is_pinned(const std::string& path) const;
+    ObjectValue& add_dataset(std::size_t parent, const std::string& name, const Type& type, const Extent& extent);
     // A copy of an object of the model and of all below it. `copies`: which objects have one already.
     std::size_t copied(std::size_t object, std::map<std::size_t, std::size_t>& copies);
     void close_dataset(Random& random);
@@ -185,6 +212,9 @@ private:
     Bounds bounds_;
     Id file_;
     Tree model_;
+    Shelf shelf_;
+    std::set<std::string> pinned_;
+    unsigned externals_ = 0;
     // The value of new elements of each dataset, and 0xff if it is known, else 0.
     std::map<std::size_t, std::pair<Blob, std::byte>> fills_;
 };
@@ -196,7 +226,9 @@ inline bool is_variable_length(const ObjectValue& value) {
     return is_dataset(value) && contains_class(value.type.view(), TypeClass::variable_length);
 }
 /// A dataset whose elements the model has in their stored form, all of one size.
-inline bool has_elements(const ObjectValue& value) { return is_dataset(value) && !is_variable_length(value); }
+inline bool has_elements(const ObjectValue& value) {
+    return is_dataset(value) && !is_variable_length(value) && value.parts.empty() && !value.is_reference;
+}
 inline bool is_any(const ObjectValue&) { return true; }
 
 }  // namespace differential

@@ -28,7 +28,7 @@ bool can_grow(const ObjectValue& value) { return has_elements(value) && value.ex
 
 }  // namespace
 
-void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who) {
+void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who, DriverOpener& opener) {
     MallocAllocator heap;
     {
         NullPort port;
@@ -36,6 +36,7 @@ void verify_with_h5mote(const Tree& model, const Blob& image, const std::string&
         MemoryDriver driver = MemoryDriver::reading({image.data(), image.size()});
         FileAccess access;
         access.read_only = true;
+        access.opener = &opener;
         access.metadata_cache = 1 << 18;
         access.chunk_cache = 1 << 20;
         auto file = File::open(library, driver, access);
@@ -108,10 +109,12 @@ void Writing::write(Random& random) {
 
 void Writing::read(Random& random) {
     bool found = false;
-    const std::size_t object = any_object(random, has_elements, found);
+    const std::size_t object = any_object(
+        random, [](const ObjectValue& value) { return has_elements(value) || !value.parts.empty(); }, found);
     if (!found) {
         return;
     }
+    look_through();
     const ObjectValue& value = model_.objects[object];
     const Pick pick = Pick::random(random, value.extent.dims, true);
     const Sizes elements = pick.elements(value.extent.dims);
