@@ -76,8 +76,7 @@ Status Copier::copy_datatype(Object& from, const ObjectInfo& info, Result<Object
     H5MOTE_TRY(type.status());
     StoredForm stored(context());
     H5MOTE_TRY(choose_stored_form(from, (*type).type(), stored));
-    Result<NamedDatatype> made =
-        staging_.commit_stored(path_.view(), stored.type, attributes_of(info), info.has_times);
+    Result<NamedDatatype> made = staging_.commit_stored(path_.view(), stored.type, attributes_of(info), info.has_times);
     H5MOTE_TRY(made.status());
     copy = made->duplicate();
     return copied_.add(&file_of(from), from.address(), (*copy).address());

@@ -45,7 +45,7 @@ struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefi
     static constexpr std::uint8_t kAttributesIndexed = 0x08;
     static constexpr std::uint8_t kAttributePhase = 0x10;
     static constexpr std::uint8_t kTimes = 0x20;
-    static constexpr std::uint8_t kOldSize = 16;  ///< of a version 1 prefix
+    static constexpr std::uint8_t kOldSize = 16;    ///< of a version 1 prefix
     static constexpr std::size_t kTimesOffset = 6;  ///< in a version 2 prefix with kTimes
     /// Offsets in a version 1 prefix.
     static constexpr std::size_t kOldMessageCount = 2;

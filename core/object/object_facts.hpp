@@ -11,8 +11,8 @@ namespace h5mote {
 /// not stored in the header. Errors of MessageIterator::next().
 H5MOTE_STEP Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept;
 
-/// Gives the new object at `header`, to which nothing on the storage leads, the times of `info`, if its header has times.
-/// Where `info` comes from a header that has only the time of the last change, that is all of them.
+/// Gives the new object at `header`, to which nothing on the storage leads, the times of `info`, if its header has
+/// times. Where `info` comes from a header that has only the time of the last change, that is all of them.
 H5MOTE_STEP Status set_times(FileState& file, Address header, const ObjectInfo& info) noexcept;
 
 }  // namespace h5mote

@@ -66,12 +66,12 @@ struct ObjectValue {
     // Datasets.
     std::size_t type_object = kNoObject;  ///< index in Tree::objects of the committed datatype
     Extent extent;
-    Blob values;  ///< all elements in their stored form, unless they are references
+    Blob values;                          ///< all elements in their stored form, unless they are references
     bool is_reference = false;            ///< the elements are references to objects ...
     std::vector<std::size_t> references;  ///< ... with these indices in Tree::objects; kNoObject: to none
     std::vector<VirtualPart> parts;       ///< in a model, of a virtual dataset
     bool external = false;                ///< in a model: the elements stand in other files
-    Blob known;   ///< in a model: 0xff for each byte of `values` that both libraries must agree about
+    Blob known;  ///< in a model: 0xff for each byte of `values` that both libraries must agree about
 };
 
 struct Tree {

@@ -134,10 +134,10 @@ void Reader::links(Group& from, ObjectValue& to) {
         LinkValue value;
         value.soft = link.type() != LinkType::hard;
         if (value.soft) {
-            value.path = link.type() == LinkType::soft       ? std::string(link.target())
-                         : link.type() == LinkType::external ? link_text(link.file_name(), link.target())
-                                                             : link_text(static_cast<unsigned>(link.type()),
-                                                                         link.data().data(), link.data().size());
+            value.path = link.type() == LinkType::soft ? std::string(link.target())
+                         : link.type() == LinkType::external
+                             ? link_text(link.file_name(), link.target())
+                             : link_text(static_cast<unsigned>(link.type()), link.data().data(), link.data().size());
         } else {
             value.object = place(link.address());
         }

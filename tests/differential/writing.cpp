@@ -172,8 +172,8 @@ bool Writing::done(Status status, const std::string& what, std::initializer_list
     // that libhdf5 makes can only be changed with FileAccess::torn_headers.
     const bool torn = status == Status::unsupported && !session_->access.torn_headers &&
                       library().trail().newest().value == static_cast<std::uint64_t>(Feature::ordered_writing);
-    if (!torn && (status != Status::unsupported || everything_) && status != Status::over_budget && status != Status::no_space &&
-        std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
+    if (!torn && (status != Status::unsupported || everything_) && status != Status::over_budget &&
+        status != Status::no_space && std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
         differ(what + ": " + say(library(), status));
     }
     library().trail().clear();

@@ -10,9 +10,7 @@ namespace {
 
 bool has_attributes(const ObjectValue& value) { return !value.attributes.empty(); }
 
-bool is_variable_length_type(const Type& type) {
-    return contains_class(type.view(), TypeClass::variable_length);
-}
+bool is_variable_length_type(const Type& type) { return contains_class(type.view(), TypeClass::variable_length); }
 
 // An attribute whose value the model has in its stored form, and whose datatype is its own.
 bool is_plain(const AttributeValue& value) {
@@ -53,9 +51,9 @@ AttributeValue Writing::new_attribute(Random& random) {
         }
     }
     const std::uint64_t rank = random.below(3);
-    made.extent.space_class =
-        rank == 0 ? random.pick({DataspaceClass::scalar, DataspaceClass::scalar, DataspaceClass::null})
-                  : DataspaceClass::simple;
+    made.extent.space_class = rank == 0
+                                  ? random.pick({DataspaceClass::scalar, DataspaceClass::scalar, DataspaceClass::null})
+                                  : DataspaceClass::simple;
     for (std::uint64_t d = 0; d < rank; ++d) {
         made.extent.dims.push_back(random.between(1, random.one_in(8) ? 30 : 3));
     }
@@ -98,17 +96,17 @@ void Writing::attribute(Random& random) {
         made = old->second;
     }
     const bool plain = are_plain(value);
-    if (exists && (made.type_object != old->second.type_object ||
-                   (value.attributes_ordered && (!plain || !is_plain(made))))) {
+    if (exists &&
+        (made.type_object != old->second.type_object || (value.attributes_ordered && (!plain || !is_plain(made))))) {
         return remove_attribute(object, name);
     }
     const Values held(random, made.type, made.extent.count());
     made.values = held.flat();
-    tell("attribute %s@%s %s %s%s\n", model_.path_of(object).c_str(), name.c_str(),
-         type_text(made.type.view()).c_str(), text_of(made.extent.dims).c_str(),
+    tell("attribute %s@%s %s %s%s\n", model_.path_of(object).c_str(), name.c_str(), type_text(made.type.view()).c_str(),
+         text_of(made.extent.dims).c_str(),
          made.type_object == kNoObject ? "" : (" of type " + model_.path_of(made.type_object)).c_str());
-    const bool same = exists && made.extent == old->second.extent &&
-                      h5mote::equal(made.type.view(), old->second.type.view());
+    const bool same =
+        exists && made.extent == old->second.extent && h5mote::equal(made.type.view(), old->second.type.view());
     const bool any = random.one_in(2);
     Object holder;
     Object* const opened = open_object(object, holder);

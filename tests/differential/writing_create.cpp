@@ -216,9 +216,8 @@ void Writing::create_dataset(Random& random) {
     if (!done(made.status(), "create_dataset")) {
         return;
     }
-    const Id created = DIFFERENTIAL_ID(
-        H5Dcreate2(file_, path.c_str(), found ? other(committed, file_) : what.type.id(), what.extent.id(), H5P_DEFAULT,
-                   what.list(), H5P_DEFAULT));
+    const Id created = DIFFERENTIAL_ID(H5Dcreate2(file_, path.c_str(), found ? other(committed, file_) : what.type.id(),
+                                                  what.extent.id(), H5P_DEFAULT, what.list(), H5P_DEFAULT));
     const std::size_t object = model_.objects.size();
     link(parent, name, {false, "", object});
     model_.objects.emplace_back();

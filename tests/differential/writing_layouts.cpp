@@ -309,8 +309,8 @@ void Writing::references(Random& random) {
         if (!done(root.create_dataset(path, view, extent.dataspace()).status(), "create_dataset")) {
             return;
         }
-        DIFFERENTIAL_ID(H5Dcreate2(file_, path.c_str(), H5T_STD_REF_OBJ, extent.id(), H5P_DEFAULT, H5P_DEFAULT,
-                                   H5P_DEFAULT));
+        DIFFERENTIAL_ID(
+            H5Dcreate2(file_, path.c_str(), H5T_STD_REF_OBJ, extent.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
         object = model_.objects.size();
         ObjectValue& value = add_dataset(parent, name, Type(view), extent);
         value.is_reference = true;

@@ -39,8 +39,8 @@ void Writing::other_link(Random& random) {
         return;
     }
     constexpr H5L_type_t kClass = static_cast<H5L_type_t>(187);
-    static const H5L_class_t known = {H5L_LINK_CLASS_T_VERS, kClass, "random", nullptr, nullptr, nullptr, &lead_nowhere,
-                                      nullptr, &copy_data};
+    static const H5L_class_t known = {H5L_LINK_CLASS_T_VERS, kClass,  "random",  nullptr, nullptr, nullptr,
+                                      &lead_nowhere,         nullptr, &copy_data};
     DIFFERENTIAL_OK(H5Lregister(&known));
     Blob data(random.below(40));
     for (std::byte& each : data) {

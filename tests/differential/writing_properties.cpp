@@ -39,8 +39,8 @@ NewFile::NewFile(Random& random, bool everything) : attributes_(random, everythi
     create_.track_link_order = random.one_in(3);
     create_.user_block = random.pick<std::uint64_t>({0, 0, 512, 4096});
     if (random.one_in(2)) {
-        create_.file_space = random.pick({SpaceStrategy::managers, SpaceStrategy::pages, SpaceStrategy::aggregation,
-                                          SpaceStrategy::none});
+        create_.file_space = random.pick(
+            {SpaceStrategy::managers, SpaceStrategy::pages, SpaceStrategy::aggregation, SpaceStrategy::none});
         create_.persist_free_space = create_.file_space <= SpaceStrategy::pages && random.one_in(2);
         create_.free_space_threshold = random.pick<std::uint64_t>({1, 1, 64});
         create_.page_size = random.pick<std::uint64_t>({512, 1024, 4096});

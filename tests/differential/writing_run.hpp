@@ -43,7 +43,6 @@ h5mote::Span<const h5mote::Filter* const> writing_filters() noexcept;
 /// nothing in the profile `logger`.
 void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who, DriverOpener& opener);
 
-
 // One session of h5mote: memory (an arena or malloc), library, file and the handles that stay open.
 struct Session {
     Session(Random& random, Driver& storage, bool everything) : driver(storage) {

@@ -75,7 +75,8 @@ std::string order_by_libhdf5(hid_t file, const char* path) {
     const int count = H5Aget_num_attrs(object);
     for (int i = 0; i < count; ++i) {
         char name[32] = "";
-        EXPECT_GE(H5Aget_name_by_idx(object, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, static_cast<hsize_t>(i), name, sizeof name, H5P_DEFAULT),
+        EXPECT_GE(H5Aget_name_by_idx(object, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, static_cast<hsize_t>(i), name,
+                                     sizeof name, H5P_DEFAULT),
                   0);
         all += std::string(name) + " ";
     }
