@@ -42,9 +42,10 @@ Status Copier::finish(Object& from, Object& to) noexcept {
 }
 
 // How the header `info` keeps attributes. Only builds that meet other headers than their own can keep them otherwise.
-static AttributesOrDefault attributes_of([[maybe_unused]] const ObjectInfo& info) noexcept {
-    AttributesOrDefault attributes;
-    if constexpr (!std::is_empty_v<AttributesOrDefault>) {
+template <typename Attributes = AttributesOrDefault>
+static Attributes attributes_of([[maybe_unused]] const ObjectInfo& info) noexcept {
+    Attributes attributes;
+    if constexpr (!std::is_empty_v<Attributes>) {
         attributes.track_order = (info.header.flags & HeaderPrefix::kAttributesTracked) != 0;
         attributes.max_compact = info.max_compact_attributes;
         attributes.min_dense = info.min_dense_attributes;
