@@ -117,7 +117,7 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, block->address());
     }
     const std::size_t cut = cut_size(file, prefix);
-    if (cannot_switch(file, *block)) {
+    if (cannot_switch(file, *block) && (cut > size || !file.torn_headers())) {
         return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
     }
     // The block in the cache becomes the continuation block, at another address and with a shorter prefix. The short
@@ -264,7 +264,7 @@ Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& a
         H5MOTE_TRY(message.next());
         H5MOTE_TRY(message.hold());
         first = static_cast<Pinned&&>(message.block());
-        if (others == 0 && at != 0 && file.one_write(*first, at)) {
+        if (others == 0 && at != 0 && (file.one_write(*first, at) || file.torn_headers())) {
             return Status::ok;
         }
         std::size_t from = message.begin();

@@ -55,9 +55,10 @@ bool Writing::open(Random& random, bool create, const FileCreate& properties) {
     session_.emplace(random, storage_->open(), everything_);
     session_->access.opener = everything_ ? &shelf_ : nullptr;
     session_->library.emplace(session_->allocator(), session_->port, writing_filters(), formats_of(everything_));
-    tell("session: %s, metadata cache %zu, chunk cache %zu%s, versions from %d\n", session_->arena ? "arena" : "malloc",
-         session_->access.metadata_cache, session_->access.chunk_cache, everything_ ? ", all formats" : "",
-         static_cast<int>(session_->access.low));
+    tell("session: %s, metadata cache %zu, chunk cache %zu%s, versions from %d%s\n",
+         session_->arena ? "arena" : "malloc", session_->access.metadata_cache, session_->access.chunk_cache,
+         everything_ ? ", all formats" : "", static_cast<int>(session_->access.low),
+         session_->access.torn_headers ? ", torn headers" : "");
     const auto attempt = [&] {
         auto opened = create ? File::create(library(), session_->driver, session_->access, properties)
                              : File::open(library(), session_->driver, session_->access);

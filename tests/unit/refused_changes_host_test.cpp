@@ -41,8 +41,9 @@ constexpr Formats kFormats = without_any_placement();
 
 // A file in memory, opened for writing. All operations of the driver are recorded.
 struct Storage {
-    explicit Storage(const Image& image, std::size_t metadata_cache, bool torn_headers = false)
-        : filled(driver.assign({image.data(), image.size()})) {
+    explicit Storage(const Image& image, std::size_t metadata_cache, bool torn_headers = false,
+                     const Formats& formats = kFormats)
+        : library(memory, port, filters, formats), filled(driver.assign({image.data(), image.size()})) {
         EXPECT_EQ(filled, Status::ok);
         FileAccess access;
         access.metadata_cache = metadata_cache;
@@ -56,7 +57,7 @@ struct Storage {
     MallocAllocator memory;
     NullPort port;
     const Filter* filters[1] = {&fletcher32_filter};
-    Library library{memory, port, filters, kFormats};
+    Library library;
     GrowingMemoryDriver driver{memory};
     Status filled;
     RecordingDriver recorder{driver};
@@ -216,6 +217,29 @@ TEST(RefusedChanges, AppendToAChunkThatTheIndexHas) {
 TEST(RefusedChanges, ExtentInAHeaderAcrossSectors) {
     change_everywhere({}, 9, [](Dataset& dataset) { return dataset.set_extent({9}); });
 }
+
+#if H5MOTE_ALL_FORMATS
+
+// With torn_headers nothing is refused, also where all attributes of the header move to dense storage.
+TEST(RefusedChanges, NoAttributeWithTornHeaders) {
+    for (std::size_t pad = 8; pad < 8 + 512 && !testing::Test::HasFailure(); pad += 4) {
+        Storage storage(made_by_libhdf5(pad, {}), 8192, true, formats::all);
+        auto dataset = storage.file.root().open_dataset("d");
+        ASSERT_EQ(dataset.status(), Status::ok);
+        for (int i = 0; i < 12; ++i) {
+            ASSERT_EQ(dataset->write_attribute("attribute " + std::to_string(i), i), Status::ok) << "pad " << pad;
+        }
+        ObjectInfo info;
+        EXPECT_EQ(dataset->Object::info(info), Status::ok);
+        EXPECT_NE(info.attribute_storage.heap, 0U);
+        EXPECT_EQ(dataset->close(), Status::ok);
+        EXPECT_TRUE(findings_in(storage.file).none());
+        EXPECT_EQ(storage.file.close(), Status::ok);
+        EXPECT_EQ(rows_by_libhdf5(storage.image()), 3);
+    }
+}
+
+#endif
 
 TEST(RefusedChanges, TheSameExtentInAHeaderAcrossSectors) {
     for (std::size_t pad = 8; pad < 8 + 512; pad += 8) {
