@@ -12,7 +12,6 @@ struct Place {
     Pinned block;
     std::size_t head = 0;  // offset of the message's head in the block
     std::size_t size = 0;  // bytes of the body
-    std::size_t gap = 0;   // as many of them are a gap behind the last message of the block
 
     void set(MessageIterator& message) noexcept {
         block.reset(&*message.block());
@@ -248,13 +247,13 @@ private:
                 // In a block of which everything else moves, what is left over may be a gap. libhdf5 makes such headers
                 // just large enough for a continuation message.
                 const std::size_t gap = message.end() - run_end;
-                const bool all = moves_any_ && gap < head_size() && run == message.begin();
+                const bool all =
+                    H5MOTE_ALL_FORMATS != 0 && moves_any_ && gap < head_size() && run == message.begin();
                 const std::size_t room = run_end - run - head_size() + (all ? gap : 0);
                 if (all ? room >= continuation_size() : layout_.fits(continuation_size(), room)) {
                     moved_.set(message);
                     moved_.head = run;
                     moved_.size = room;
-                    moved_.gap = all ? gap : 0;
                 }
             }
         }
@@ -366,9 +365,9 @@ private:
                bool moves = true) noexcept {
         Writer writer(place.block->image().subspan(place.head));
         write_message_head(writer, layout_, type, size, flags, order);
-        if (place.size - size < head_size()) {
+        if (H5MOTE_ALL_FORMATS != 0 && place.size - size < head_size()) {
             std::memset(place.block->at(place.head + head_size() + size), 0, place.size - size);
-        } else {
+        } else if (size < place.size) {
             const std::size_t body = place.head + head_size();
             Writer rest(place.block->image().subspan(body + size));
             write_message_head(rest, layout_, MessageType::null, place.size - size - head_size());
@@ -390,7 +389,7 @@ private:
     // changes as well.
     H5MOTE_STEP Status add_block(MessageIterator* beside = nullptr) noexcept {
         const bool move = !link_.block;
-        const std::size_t moved = move ? head_size() + moved_.size - moved_.gap : 0;
+        const std::size_t moved = move ? moved_bytes() : 0;
         const std::size_t need = layout_.block_prefix() + moved + head_size() + size_ + head_size() +
                                  continuation_size() + layout_.checksum_size();
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
@@ -431,13 +430,24 @@ private:
         }
     }
 
+    // Bytes of the messages that move: without a gap behind them.
+    std::size_t moved_bytes() const noexcept {
+        const std::size_t room = head_size() + moved_.size;
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (moves_any_) {
+                return layout_.end_of_messages(moved_.block->at(0), moved_.head, moved_.head + room) - moved_.head;
+            }
+        }
+        return room;
+    }
+
     void fill(CacheEntry& block, bool move) noexcept {
         Writer writer(block.image().first(block.size() - layout_.checksum_size()));
         if (layout_.block_prefix() != 0) {
             writer.u32(kContinuationSignature);
         }
         if (move) {
-            writer.bytes(moved_.block->image().subspan(moved_.head, head_size() + moved_.size - moved_.gap));
+            writer.bytes(moved_.block->image().subspan(moved_.head, moved_bytes()));
         }
         write_message_head(writer, layout_, type_, size_, flags_, order_);
         write_body(writer);

@@ -117,7 +117,7 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, block->address());
     }
     const std::size_t cut = cut_size(file, prefix);
-    if (cannot_switch(file, *block) && (cut > size || !file.torn_headers())) {
+    if (cannot_switch(file, *block) && (H5MOTE_ALL_FORMATS == 0 || cut > size || !file.torn_headers())) {
         return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
     }
     // The block in the cache becomes the continuation block, at another address and with a shorter prefix. The short
