@@ -198,8 +198,7 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
         H5MOTE_TRY(file.waits_for_number(*block, phase) ? file.order() : Status::ok);
     }
     if constexpr (H5MOTE_CREATION_ORDER != 0) {
-        if (!file.is_atomic() && block->fresh() && block->address() != header &&
-            file.cache.next_phase(Phase::index) < phase) {
+        if (!file.is_atomic() && block->fresh() && block->address() != header) {
             H5MOTE_TRY(delay_leading(file, header, block->address(), phase));
         }
     }
