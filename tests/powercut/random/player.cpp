@@ -249,7 +249,7 @@ std::string Player::play(const Plan& plan) {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         draw_file_space(random, create);
         everything_ = random.one_in(2);
-        draw_attributes(random, everything_, create.attributes);
+        draw_attributes(random, everything_, create);
         if (everything_ && random.one_in(3)) {
             draw_shared_messages(random, create);
         }

@@ -68,8 +68,18 @@ private:
 /// `found` is the world that was found.
 std::string verify(Storage& storage, const Allowed& allowed, World& found);
 
-/// How an object keeps its attributes; as by default unless `everything`.
-void draw_attributes(Random& random, bool everything, h5mote::AttributesOrDefault& attributes);
+/// Draws how an object that is created keeps its attributes; as by default unless `everything`.
+template <typename Create>
+void draw_attributes([[maybe_unused]] Random& random, [[maybe_unused]] bool everything,
+                     [[maybe_unused]] Create& create) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (everything && random.one_in(2)) {
+            create.attributes.track_order = random.one_in(2);
+            create.attributes.min_dense = static_cast<std::uint16_t>(random.below(3));
+            create.attributes.max_compact = static_cast<std::uint16_t>(create.attributes.min_dense + random.below(2));
+        }
+    }
+}
 
 class Player {
 public:
