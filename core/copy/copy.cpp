@@ -59,11 +59,15 @@ Status Copier::copy_tree(Object& from, std::string_view to) noexcept {
         return group.status() == Status::not_found ? copy_one(from) : group.status();
     }
     walked_ = &*group;
-    if (!options_.shallow) {
-        return group->visit(*this, IndexOrder::creation);
+    Status status = Status::ok;
+    if (options_.shallow) {
+        status = object(".", from);
+        status = status == Status::ok ? walk_links(*group) : status;
+    } else {
+        status = group->visit(*this, IndexOrder::creation);
     }
-    H5MOTE_TRY(object(".", from));
-    return walk_links(*group);
+    walked_ = nullptr;
+    return status;
 }
 
 // Copies what the links of one group lead to, and no more.

@@ -146,9 +146,11 @@ void HeapSink::discard_value(DatatypeView type, const std::byte* value) noexcept
             discard(id);
             return;
         }
-        case TypeClass::array:
-            discard_values(type.base(), value, type.base().size() == 0 ? 0 : type.size() / type.base().size());
+        case TypeClass::array: {
+            const std::size_t size = type.base().size();
+            discard_values(type.base(), value, size == 0 ? 0 : type.size() / size);
             return;
+        }
         case TypeClass::compound: {
             CompoundMembers members(type);
             CompoundMember member;

@@ -68,8 +68,8 @@ Status check_storable(Context& context, DatatypeView type) noexcept {
     Feature feature = Feature::datatype_class;
     const Status status = validate_datatype(type.bytes(), length, feature);
     const auto type_class = static_cast<std::uint32_t>(type.type_class());
-    if (status == Status::ok && H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 && !is_plain(type) &&
-        context.formats().variable_length_changes != nullptr) {
+    constexpr bool kWritesAll = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
+    if (kWritesAll && status == Status::ok && !is_plain(type) && context.formats().variable_length_changes != nullptr) {
         return length == type.encoded_length() && is_memory_type(type)
                    ? Status::ok
                    : context.fail(Module::datatype, H5MOTE_HERE, Status::invalid_argument, type_class);

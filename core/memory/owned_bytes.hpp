@@ -28,6 +28,7 @@ public:
             return Status::out_of_memory;
         }
         if (kept != 0) {
+            // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there are bytes to keep.
             std::memcpy(data, data_, kept);
         }
         context_.release(kind_, data_, capacity_);

@@ -247,8 +247,7 @@ private:
                 // In a block of which everything else moves, what is left over may be a gap. libhdf5 makes such headers
                 // just large enough for a continuation message.
                 const std::size_t gap = message.end() - run_end;
-                const bool all =
-                    H5MOTE_ALL_FORMATS != 0 && moves_any_ && gap < head_size() && run == message.begin();
+                const bool all = H5MOTE_ALL_FORMATS != 0 && moves_any_ && gap < head_size() && run == message.begin();
                 const std::size_t room = run_end - run - head_size() + (all ? gap : 0);
                 if (all ? room >= continuation_size() : layout_.fits(continuation_size(), room)) {
                     moved_.set(message);

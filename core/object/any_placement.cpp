@@ -237,6 +237,7 @@ void Placement::prepare_end(CacheEntry& first, Writer& writer) noexcept {
 }
 
 Status Placement::prepare(CacheEntry& first) noexcept {
+    // NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): that the value is copied below is not seen.
     const detail::Lookup3State wanted = state_before(first.at(0), plan_.mend_ + kWords, plan_.end_);
     Writer writer(first.image().subspan(plan_.kept_));
     write_link(writer, step_);

@@ -24,13 +24,13 @@ public:
     /// Starts with no extents, in memory for `room` of them.
     void start(std::size_t room) noexcept {
         for (std::size_t i = 0; i < bytes(room) / sizeof(Bits); ++i) {
-            runs_[i] = {};
+            at(i) = {};
         }
     }
     /// Notes that extent number `i` has that size.
     void note(std::size_t i, Address size, bool pending) noexcept {
         if (valid()) {
-            Bits& run = runs_[i / kRun];
+            Bits& run = at(i / kRun);
             const unsigned size_class = class_of(size);
             run.words[size_class / 64] |= std::uint64_t{1} << size_class % 64;
             if (pending) {
@@ -40,7 +40,7 @@ public:
     }
     /// The first class, `from` or a later one, that a run may have; kClasses if there is none.
     unsigned next_class(std::size_t run, unsigned from) const noexcept {
-        const Bits& bits = runs_[run];
+        const Bits& bits = at(run);
         const std::uint64_t low = from < 64 ? bits.words[0] >> from : 0;
         const unsigned second = from < 64 ? 64 : from;
         const std::uint64_t high = (bits.words[1] & ~kPendingBit) >> (second - 64);
@@ -50,14 +50,14 @@ public:
     }
     /// Says that a run has no extents of the class `from` and later ones.
     void clear_classes(std::size_t run, unsigned from) noexcept {
-        Bits& bits = runs_[run];
+        Bits& bits = at(run);
         if (from < 64) {
             bits.words[0] &= (std::uint64_t{1} << from) - 1;
         }
         bits.words[1] &= ((std::uint64_t{1} << (from < 64 ? 0 : from - 64)) - 1) | kPendingBit;
     }
-    bool may_be_pending(std::size_t run) const noexcept { return (runs_[run].words[1] & kPendingBit) != 0; }
-    void clear_pending(std::size_t run) noexcept { runs_[run].words[1] &= ~kPendingBit; }
+    bool may_be_pending(std::size_t run) const noexcept { return (at(run).words[1] & kPendingBit) != 0; }
+    void clear_pending(std::size_t run) noexcept { at(run).words[1] &= ~kPendingBit; }
 
     /// The class of a size: each by itself up to 64, because most extents are small; then four for each power of two.
     static unsigned class_of(Address size) noexcept {
@@ -80,6 +80,14 @@ private:
     struct Bits {
         std::uint64_t words[2] = {};
     };
+
+    // The hints of a run. Callers have found valid().
+    Bits& at(std::size_t run) const noexcept {
+        if (!valid()) {
+            __builtin_unreachable();
+        }
+        return runs_[run];
+    }
 
     Bits* runs_;
 };

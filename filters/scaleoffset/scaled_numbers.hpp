@@ -33,8 +33,8 @@ struct Native {
         store_real(bytes, number, sizeof bytes, false, MostReal::nearest);
         return load(load_uint(bytes, sizeof bytes));
     }
-    static bool is_finite(T number) noexcept { return number - number == T{0}; }
-    static bool is_nan(T number) noexcept { return number != number; }
+    static bool is_finite(T number) noexcept { return __builtin_isfinite(number) != 0; }
+    static bool is_nan(T number) noexcept { return __builtin_isnan(number) != 0; }
     static bool is_less(T a, T b) noexcept { return a < b; }
     static T difference(T a, T b) noexcept { return a - b; }
     static T product(T a, T b) noexcept {
