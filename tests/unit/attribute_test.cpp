@@ -234,8 +234,8 @@ TEST(Attribute, RefusesWhatDoesNotFit) {
     std::int32_t back[3] = {};
     EXPECT_EQ(root.read_attribute("a", type, {reinterpret_cast<std::byte*>(back), sizeof back}), Status::ok);
     EXPECT_EQ(std::memcmp(back, numbers, sizeof back), 0);
-    // Refused: values larger than the metadata cache, and larger than a header message can be. Nothing of these is read,
-    // so that small boards need not hold 70,000 bytes.
+    // Refused: values larger than the metadata cache, and larger than a header message can be. Nothing of these is
+    // read, so that small boards need not hold 70,000 bytes.
     static constexpr std::byte kZeros[3000] = {};
     EXPECT_EQ(root.write_attribute("b", datatype_of<std::uint8_t>(), Dataspace::simple({3000}), {kZeros, 3000}),
               Status::over_budget);
