@@ -132,6 +132,7 @@ struct DatasetCreate {
     std::uint32_t reserve = 65536;
     /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
     bool track_times = false;
+    /// How the dataset keeps its attributes.
     AttributesOrDefault attributes{};
     /// Chunks that reach beyond the extent are stored without the filters (H5Pset_chunk_opts with
     /// H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS). A chunk that the growing dataset comes to fill is filtered with the next

@@ -22,6 +22,7 @@ struct GroupCreate {
     /// defaults.
     std::uint16_t estimated_links = 4;
     std::uint16_t estimated_name_length = 8;
+    /// How the group keeps its attributes.
     AttributesOrDefault attributes{};
 };
 
@@ -111,7 +112,8 @@ public:
                                            const DatasetCreate& create = {}) noexcept;
 
     /// Makes `type` an object of the file with that name (H5Tcommit), whose datatype datasets and attributes can share.
-    /// Errors of create_dataset() that concern the type.
+    /// `attributes`: how the object keeps attributes of its own. Errors of create_dataset() that concern the type, and
+    /// those of AttributesCreate.
     Result<NamedDatatype> commit_datatype(std::string_view path, DatatypeView type,
                                           const AttributesOrDefault& attributes = {}) noexcept;
     /// Creates a dataset whose datatype is a committed one: its header refers to that object, which cannot be deleted
