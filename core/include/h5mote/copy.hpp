@@ -34,6 +34,9 @@ struct CopyOptions {
 /// Copies the object at `path` of `source`, and under a group everything that hard links lead to, to the new link
 /// `name` of `destination`, which may belong to another open file. Objects with several links among those that are
 /// copied are copied once. Filtered chunks are copied as they are stored, so that their filters need not be there.
+/// A copy keeps the properties with which its original was created, creation orders and times among them; a header of
+/// version 1 has only the time of the last change, and no limits for attributes.
+///
 /// Values are copied in the form in which the file has them, so that there is a copy also of types that no program here
 /// can write; only chunks with sequences or references need their filters.
 ///
