@@ -68,12 +68,12 @@ private:
 /// `found` is the world that was found.
 std::string verify(Storage& storage, const Allowed& allowed, World& found);
 
-/// Draws how an object that is created keeps its attributes; as by default unless `everything`.
+/// Draws how an object that is created keeps its attributes; as by default unless `otherwise`.
 template <typename Create>
-void draw_attributes([[maybe_unused]] Random& random, [[maybe_unused]] bool everything,
+void draw_attributes([[maybe_unused]] Random& random, [[maybe_unused]] bool otherwise,
                      [[maybe_unused]] Create& create) {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (everything && random.one_in(2)) {
+        if (otherwise && random.one_in(2)) {
             create.attributes.track_order = random.one_in(2);
             create.attributes.min_dense = static_cast<std::uint16_t>(random.below(3));
             create.attributes.max_compact = static_cast<std::uint16_t>(create.attributes.min_dense + random.below(2));
@@ -145,6 +145,7 @@ private:
     std::unique_ptr<Session> session_;
     std::string bad_;
     bool everything_ = false;  // the library has all parts of the format
+    bool attributes_ = false;  // objects are made that keep their attributes in other ways than by default
     bool unclear_ = false;     // a call failed that may have changed something: kill() finds out what is there
 };
 
