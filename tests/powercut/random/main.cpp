@@ -11,8 +11,8 @@
 // limits for their storage. That still finds losses (on files, seeds 29 and 532 among the first 600; after a no_space
 // on flash, nand seed 40), and is therefore not what the tests do.
 //
-// H5MOTE_EXPECT_LOSSES is set for a build that leaves out one of the rules against losses: it must lose something, and
-// the first loss ends the run.
+// H5MOTE_EXPECT_LOSSES is set for a build that leaves out one of the rules against losses: it must lose something
+// within the trials, however long they take, and the first loss ends the run.
 #include "campaign.hpp"
 
 #include <chrono>
@@ -172,11 +172,12 @@ int main(int count, char** values) {
         std::fprintf(stderr, "random_cuts: see the top of its source for the options\n");
         return 2;
     }
-    if (const char* const quick = std::getenv("H5MOTE_RANDOM_SECONDS")) {
+    const bool expects_losses = std::getenv("H5MOTE_EXPECT_LOSSES") != nullptr;
+    const char* const quick = std::getenv("H5MOTE_RANDOM_SECONDS");
+    if (quick != nullptr && !expects_losses) {
         arguments.seconds = std::strtod(quick, nullptr);
         arguments.floor = 0;
     }
-    const bool expects_losses = std::getenv("H5MOTE_EXPECT_LOSSES") != nullptr;
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [begin] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
