@@ -433,7 +433,8 @@ private:
     std::size_t moved_bytes() const noexcept {
         const std::size_t room = head_size() + moved_.size;
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
-            if (moves_any_) {
+            // Beside a message that the caller changes there is no gap; that block is not held here.
+            if (moves_any_ && moved_.block) {
                 return layout_.end_of_messages(moved_.block->at(0), moved_.head, moved_.head + room) - moved_.head;
             }
         }
