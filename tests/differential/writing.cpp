@@ -231,6 +231,13 @@ void Writing::link(std::size_t group, const std::string& name, const LinkValue& 
     model_.objects[group].order.push_back(name);
 }
 
+ObjectValue& Writing::add_object(std::size_t parent, const std::string& name, ObjectValue::Kind kind) {
+    link(parent, name, {false, "", model_.objects.size()});
+    model_.objects.emplace_back();
+    model_.objects.back().kind = kind;
+    return model_.objects.back();
+}
+
 void Writing::create_group(Random& random) {
     bool found = false;
     const std::size_t parent = any_object(random, is_group, found);
@@ -264,10 +271,9 @@ void Writing::create_group(Random& random) {
     DIFFERENTIAL_OK(H5Pset_link_phase_change(list, create.max_compact, create.min_dense));
     attributes.set_list(list);
     DIFFERENTIAL_ID(H5Gcreate2(file_, path.c_str(), H5P_DEFAULT, list, H5P_DEFAULT));
-    link(parent, name, {false, "", model_.objects.size()});
-    model_.objects.emplace_back();
-    model_.objects.back().ordered = create.track_link_order;
-    model_.objects.back().attributes_ordered = create.attributes.track_order;
+    ObjectValue& value = add_object(parent, name, ObjectValue::Kind::group);
+    value.ordered = create.track_link_order;
+    value.attributes_ordered = create.attributes.track_order;
 }
 
 void Writing::soft_link(Random& random) {

@@ -219,10 +219,7 @@ void Writing::create_dataset(Random& random) {
     const Id created = DIFFERENTIAL_ID(H5Dcreate2(file_, path.c_str(), found ? other(committed, file_) : what.type.id(),
                                                   what.extent.id(), H5P_DEFAULT, what.list(), H5P_DEFAULT));
     const std::size_t object = model_.objects.size();
-    link(parent, name, {false, "", object});
-    model_.objects.emplace_back();
-    ObjectValue& value = model_.objects.back();
-    value.kind = ObjectValue::Kind::dataset;
+    ObjectValue& value = add_object(parent, name, ObjectValue::Kind::dataset);
     value.type = what.type;
     value.type_object = type_object;
     value.attributes_ordered = what.attributes.track_order;

@@ -53,10 +53,7 @@ bool Writing::is_pinned(const std::string& path) const {
 }
 
 ObjectValue& Writing::add_dataset(std::size_t parent, const std::string& name, const Type& type, const Extent& extent) {
-    link(parent, name, {false, "", model_.objects.size()});
-    model_.objects.emplace_back();
-    ObjectValue& value = model_.objects.back();
-    value.kind = ObjectValue::Kind::dataset;
+    ObjectValue& value = add_object(parent, name, ObjectValue::Kind::dataset);
     value.type = type;
     value.extent = extent;
     value.values.resize(extent.count() * type.size());

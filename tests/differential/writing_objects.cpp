@@ -138,10 +138,7 @@ void Writing::commit_datatype(Random& random) {
     const Id list = DIFFERENTIAL_ID(H5Pcreate(H5P_DATATYPE_CREATE));
     attributes.set_list(list);
     DIFFERENTIAL_OK(H5Tcommit2(file_, path.c_str(), type.id(), H5P_DEFAULT, list, H5P_DEFAULT));
-    link(parent, name, {false, "", model_.objects.size()});
-    model_.objects.emplace_back();
-    ObjectValue& value = model_.objects.back();
-    value.kind = ObjectValue::Kind::datatype;
+    ObjectValue& value = add_object(parent, name, ObjectValue::Kind::datatype);
     value.type = type;
     value.attributes_ordered = attributes.track_order;
 }
@@ -191,10 +188,7 @@ void Writing::variable_length(Random& random) {
         }
         DIFFERENTIAL_ID(H5Dcreate2(file_, path.c_str(), type.id(), extent.id(), H5P_DEFAULT, list, H5P_DEFAULT));
         object = model_.objects.size();
-        link(parent, name, {false, "", object});
-        model_.objects.emplace_back();
-        ObjectValue& value = model_.objects.back();
-        value.kind = ObjectValue::Kind::dataset;
+        ObjectValue& value = add_object(parent, name, ObjectValue::Kind::dataset);
         value.type = type;
         value.extent = extent;
         const Type memory = native_type(type);

@@ -190,6 +190,8 @@ private:
     // What virtual datasets or references lead to keeps its path.
     void pin(std::size_t object);
     bool is_pinned(const std::string& path) const;
+    // Adds an object with a link to it. Invalidates references to others.
+    ObjectValue& add_object(std::size_t parent, const std::string& name, ObjectValue::Kind kind);
     ObjectValue& add_dataset(std::size_t parent, const std::string& name, const Type& type, const Extent& extent);
     // A copy of an object of the model and of all below it. `copies`: which objects have one already.
     std::size_t copied(std::size_t object, std::map<std::size_t, std::size_t>& copies);
