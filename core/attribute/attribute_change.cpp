@@ -99,7 +99,6 @@ private:
     std::byte bytes_[SharedReference::kMaxSize];
 };
 
-// Both names lead to the attribute for a moment: the old one goes when the new one is there.
 Status rename_dense(FileState& file, Address object, std::string_view from, const RenamedContent& content,
                     std::string_view to) noexcept {
     const DenseChangesFormat* const format = file.context.formats().dense_changes;

@@ -101,9 +101,7 @@ private:
     bool indexed() const noexcept { return (info_.flags & kOrderIndexed) != 0; }
 
     Status add(const DenseAddresses& to, ConstBytes name, std::uint32_t order, HeapContent& content) noexcept;
-    Status replace(const NewAttribute& attribute) noexcept;
-    Status enter(ConstBytes name, ConstBytes from, HeapContent& content) noexcept;
-    Status leave(ConstBytes name, ConstBytes other) noexcept;
+    Status put(ConstBytes from, ConstBytes name, HeapContent& content) noexcept;
     Status copy_compact(const DenseAddresses& to, ConstBytes left_out) noexcept;
     Status copy_dense(const DenseAddresses& to) noexcept;
     Status copy_one(const DenseAddresses& to, MetadataWindow& message, std::uint32_t order,
@@ -195,7 +193,8 @@ Status AttributeChanges::add(const DenseAddresses& to, ConstBytes name, std::uin
     return Status::ok;
 }
 
-Status AttributeChanges::replace(const NewAttribute& attribute) noexcept {
+// Puts an attribute in the place of the one that is called `from`, with its creation order.
+Status AttributeChanges::put(ConstBytes from, ConstBytes name, HeapContent& content) noexcept {
     Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
     if (!changes) {
         return Status::out_of_memory;
@@ -205,13 +204,19 @@ Status AttributeChanges::replace(const NewAttribute& attribute) noexcept {
     std::byte id[FractalHeapChanges::kMostId];
     FractalHeap heap;
     H5MOTE_TRY(heap.open(file_, dense().heap));
-    ByName by_name(file_, heap, attribute.name);
-    H5MOTE_TRY(changes->names.find(by_name, record));
+    ByName by_old_name(file_, heap, from);
+    H5MOTE_TRY(changes->names.find(by_old_name, record));
     const std::uint32_t order = order_in(record);
-    BytesContent content(attribute.head, attribute.data);
     H5MOTE_TRY(changes->heap.replace(content, {record, kId}, id));
+    ByName by_name(file_, heap, name);
     write_record(record, id, order, by_name.hash());
-    H5MOTE_TRY(changes->names.update(by_name, record));
+    if (text_of(from) == text_of(name)) {
+        H5MOTE_TRY(changes->names.update(by_name, record));
+    } else {
+        // In this order: the heap as it was, in which names are looked up, does not have the new attribute.
+        H5MOTE_TRY(changes->names.remove(by_old_name));
+        H5MOTE_TRY(changes->names.insert(by_name, record));
+    }
     if (changes->has_order_index()) {
         ByOrder by_order(order);
         H5MOTE_TRY(changes->orders.update(by_order, {record, kOrderRecord}));
@@ -352,6 +357,7 @@ Status AttributeChanges::move_to_dense(const NewAttribute& attribute) noexcept {
     BytesContent content(attribute.head, attribute.data);
     Status status = copy_compact(made, attribute.name);
     status = status == Status::ok ? add(made, attribute.name, attribute.order, content) : status;
+    status = status == Status::ok ? DenseStorageChanges::complete(file_, made) : status;
     if (status == Status::ok) {
         Temporary<AttributesEditor> editor(file_.context, file_, info_, made);
         status = editor ? rewrite_header(file_, object_, *editor) : Status::out_of_memory;
@@ -367,6 +373,7 @@ Status AttributeChanges::renew(DenseAddresses& old) noexcept {
     DenseAddresses made;
     H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseAttributes, indexed(), made));
     Status status = copy_dense(made);
+    status = status == Status::ok ? DenseStorageChanges::complete(file_, made) : status;
     if (status == Status::ok) {
         MessageIterator message(file_, object_);
         const std::size_t offset = (info_.flags & kOrderTracked) != 0 ? 4 : 2;
@@ -432,72 +439,15 @@ Status AttributeChanges::write(const NewAttribute& attribute, bool exists, bool&
         return compact ? Status::ok : status;
     }
     H5MOTE_TRY(make_changeable());
-    if (exists) {
-        return replace(attribute);
-    }
     BytesContent content(attribute.head, attribute.data);
-    return add(dense(), attribute.name, attribute.order, content);
+    return exists ? put(attribute.name, attribute.name, content)
+                  : add(dense(), attribute.name, attribute.order, content);
 }
 
-// The new attribute is found by its name first; then the old one goes, and the creation order leads to the new one.
 Status AttributeChanges::rename(ConstBytes from, const NewAttribute& attribute) noexcept {
     H5MOTE_TRY(make_changeable());
     BytesContent content(attribute.head, attribute.data);
-    H5MOTE_TRY(enter(attribute.name, from, content));
-    const Status status = leave(from, attribute.name);
-    if (status != Status::ok) {
-        // Should this fail as well, the attribute has both names.
-        (void)leave(attribute.name, {});
-    }
-    return status;
-}
-
-// Adds an attribute with the creation order of the attribute `from`, which the index by that order goes on to lead to.
-Status AttributeChanges::enter(ConstBytes name, ConstBytes from, HeapContent& content) noexcept {
-    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
-    if (!changes) {
-        return Status::out_of_memory;
-    }
-    H5MOTE_TRY(changes->open(dense()));
-    std::byte record[kNameRecord];
-    std::byte id[FractalHeapChanges::kMostId];
-    FractalHeap heap;
-    H5MOTE_TRY(heap.open(file_, dense().heap));
-    ByName by_old_name(file_, heap, from);
-    H5MOTE_TRY(changes->names.find(by_old_name, record));
-    const std::uint32_t order = order_in(record);
-    H5MOTE_TRY(changes->heap.insert(content, id));
-    ByName by_name(file_, heap, name);
-    write_record(record, id, order, by_name.hash());
-    H5MOTE_TRY(changes->names.insert(by_name, record));
-    H5MOTE_TRY(changes->heap.prepare());
-    changes->apply();
-    return Status::ok;
-}
-
-// Removes one of two attributes that have the same creation order, which from now on leads to `other`, if it is given.
-Status AttributeChanges::leave(ConstBytes name, ConstBytes other) noexcept {
-    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
-    if (!changes) {
-        return Status::out_of_memory;
-    }
-    H5MOTE_TRY(changes->open(dense()));
-    FractalHeap heap;
-    std::byte record[kNameRecord];
-    H5MOTE_TRY(heap.open(file_, dense().heap));
-    if (changes->has_order_index() && !other.empty()) {
-        ByName by_name(file_, heap, other);
-        H5MOTE_TRY(changes->names.find(by_name, record));
-        ByOrder by_order(order_in(record));
-        H5MOTE_TRY(changes->orders.update(by_order, {record, kOrderRecord}));
-    }
-    ByName by_name(file_, heap, name);
-    H5MOTE_TRY(changes->names.find(by_name, record));
-    H5MOTE_TRY(changes->heap.remove({record, kId}));
-    H5MOTE_TRY(changes->names.remove(by_name));
-    H5MOTE_TRY(changes->heap.prepare());
-    changes->apply();
-    return Status::ok;
+    return put(from, attribute.name, content);
 }
 
 Status AttributeChanges::become_compact(std::uint64_t left_out) noexcept {

@@ -142,7 +142,7 @@ Status FileState::use_driver_info(std::string_view name, ConstBytes info) noexce
     if (writable() && name == "NCSAmult" && storage().usage_ranges() == nullptr) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::driver);
     }
-    if (writable() && !commits_ && FileSpace::unit_of(capabilities.atomic_unit) < FileSpace::kLeastUnit) {
+    if (writable() && !atomic && FileSpace::unit_of(capabilities.atomic_unit) < FileSpace::kLeastUnit) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing, capabilities.atomic_unit);
     }
     superblock_.end_of_file = narrow(end);

@@ -105,9 +105,9 @@ Status FileState::start(const FileAccess& access) noexcept {
     const Capabilities capabilities = driver.capabilities();
     writable_ = wants_writing(driver, access);
     unsynced = writable_;  // the file as found may come from a flush that was cut before its last sync
-    commits_ = capabilities.sync_is_commit;
+    atomic = capabilities.sync_is_commit;
     torn_headers_ = access.torn_headers;
-    unordered_ = !capabilities.ordered && !commits_;
+    unordered_ = !capabilities.ordered && !atomic;
     H5MOTE_TRY(check_versions(access));
     if (writable_ && !can_be_written(capabilities)) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing, capabilities.atomic_unit);
@@ -187,8 +187,8 @@ Status FileState::use_ranges() noexcept {
         return Status::ok;
     }
     // Two parts do not commit at once.
-    return format == nullptr || commits_ ? context.unsupported(Module::file, H5MOTE_HERE, Feature::driver)
-                                         : format->begin(*this, *ranges);
+    return format == nullptr || atomic ? context.unsupported(Module::file, H5MOTE_HERE, Feature::driver)
+                                       : format->begin(*this, *ranges);
 }
 
 bool FileState::contains(Address address, Address size) const noexcept { return space.contains(address, size); }
@@ -239,7 +239,7 @@ Status FileState::flush_from(Phase first, Phase along) noexcept {
 Status FileState::commit_metadata() noexcept { return writable() ? write_metadata(false) : Status::ok; }
 
 Status FileState::write_changes() noexcept {
-    if (!writable() || !commits_) {
+    if (!writable() || !atomic) {
         return commit_metadata();
     }
     space.unkeep_metadata();
@@ -251,7 +251,7 @@ Status FileState::write_changes() noexcept {
 // recorded end of file. Live blocks of phases before Phase::object are then left to the next commit.
 Status FileState::write_metadata(bool prepared) noexcept {
     space.unkeep_metadata();
-    if (!commits_ && keep(Rule::fill_first)) {
+    if (!atomic && keep(Rule::fill_first)) {
         H5MOTE_TRY(chunks.write_in_place(driver, unsynced));
     }
     HeapKeeper* const heap = heap_keeper();
@@ -323,14 +323,14 @@ Status FileState::store_heap(HeapKeeper& heap, bool durably) noexcept {
 }
 
 Status FileState::order() noexcept {
-    const bool ordered = !commits_ && keep(Rule::order_changes);
+    const bool ordered = !atomic && keep(Rule::order_changes);
     return ordered && (cache.has_dirty(Phase::fresh) || cache.next_phase(Phase::index) != Phase::none)
                ? commit_metadata()
                : Status::ok;
 }
 
 Status FileState::write_after(CacheEntry& later, CacheEntry& earlier) noexcept {
-    return commits_ || !keep(Rule::order_blocks) || cache.write_after(later, earlier) ? Status::ok : order();
+    return atomic || !keep(Rule::order_blocks) || cache.write_after(later, earlier) ? Status::ok : order();
 }
 
 Status FileState::flush_raw() noexcept {
@@ -468,7 +468,7 @@ Status FileState::close() noexcept {
 // Takes back writes that belong to incomplete changes. Otherwise they would become durable with the next commit, even
 // with that of a program which opens the file later.
 void FileState::discard() noexcept {
-    if (commits_ && writable()) {
+    if (atomic && writable()) {
         (void)driver.discard();
     }
 }

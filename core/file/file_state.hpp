@@ -254,7 +254,7 @@ public:
     /// different. A fresh first block needs no order: nothing on the storage leads to the header, and whatever will
     /// lead to it finds the number there.
     Status number_first(Address header, const CacheEntry& block) noexcept {
-        if (commits_ || foreign() == nullptr) {
+        if (atomic || foreign() == nullptr) {
             return Status::ok;
         }
         if (block.fresh() ? block.address() != header : block.dirty() && block.phase() > Phase::index) {
@@ -378,7 +378,7 @@ public:
     /// FileAccess::torn_headers.
     bool torn_headers() const noexcept { return torn_headers_; }
     /// Whether all writes between two commits appear at once, so that they need no order.
-    bool is_atomic() const noexcept { return commits_; }
+    bool is_atomic() const noexcept { return atomic; }
     /// Whether a change of the block from byte `from` on reaches the storage wholly or not at all, or nothing on the
     /// storage points to the block yet.
     bool one_write(const CacheEntry& block, std::size_t from) const noexcept {
@@ -387,7 +387,7 @@ public:
     }
     /// The same for a change of the bytes [from, to), addresses in the file, of a live block.
     bool one_write(std::uint64_t from, std::uint64_t to) const noexcept {
-        return commits_ || space.in_one_unit(from, to);
+        return atomic || space.in_one_unit(from, to);
     }
     /// Call before a change that is not one atomic write, of a block that cannot be moved. unsupported
     /// (Feature::ordered_writing): FileAccess::torn_headers does not allow that.
@@ -504,7 +504,6 @@ private:
     bool writable_ = false;
     bool torn_headers_ = false;
     bool unordered_ = true;  // the driver needs a sync between dependent writes
-    bool commits_ = false;   // the driver makes all writes between two syncs appear at once
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;
 };

@@ -248,6 +248,7 @@ Status LinkChanges::become_dense(const LinkMessage& link) noexcept {
     H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseLinks, (storage_.info.flags & kOrderIndexed) != 0, made));
     Status status = copy_compact(made);
     status = status == Status::ok ? add_encoded(made, link) : status;
+    status = status == Status::ok ? DenseStorageChanges::complete(file_, made) : status;
     if (status == Status::ok) {
         Temporary<LinksEditor> editor(file_.context, file_, storage_.info, made);
         status = editor ? rewrite_header(file_, group_, *editor) : Status::out_of_memory;
@@ -263,6 +264,7 @@ Status LinkChanges::copy() noexcept {
     DenseAddresses made;
     H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseLinks, (storage_.info.flags & kOrderIndexed) != 0, made));
     Status status = copy_dense(made);
+    status = status == Status::ok ? DenseStorageChanges::complete(file_, made) : status;
     if (status == Status::ok) {
         MessageIterator message(file_, group_);
         const std::size_t offset = (storage_.info.flags & kOrderTracked) != 0 ? 10 : 2;
@@ -399,7 +401,8 @@ Status LinkChanges::take_symbols(DenseAddresses& made) noexcept {
         return file_.context.unsupported(Module::group, H5MOTE_HERE, Feature::ordered_writing);
     }
     H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseLinks, false, made));
-    const Status status = copy_symbols(made);
+    Status status = copy_symbols(made);
+    status = status == Status::ok ? DenseStorageChanges::complete(file_, made) : status;
     if (status != Status::ok) {
         dispose_of(made);
     }

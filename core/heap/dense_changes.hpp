@@ -38,7 +38,7 @@ struct DenseChangesFormat {
     Status (*write_attribute)(FileState& file, Address object, const NewAttribute& attribute, bool exists,
                               bool& compact);
     /// Puts `attribute`, whose name is new to the object, in the place of the attribute `from` of an object with dense
-    /// storage; the creation order stays. After an error, and after a power cut, both may be there.
+    /// storage; the creation order stays. After an error everything is as it was.
     Status (*rename_attribute)(FileState& file, Address object, ConstBytes from, const NewAttribute& attribute);
     /// Removes an attribute; the object gets compact storage if that is what it should have now. `compact`: nothing was
     /// done, the attributes are in the header. not_found.

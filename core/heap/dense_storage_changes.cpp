@@ -7,6 +7,14 @@
 namespace h5mote {
 namespace {
 
+// The rule without which a power cut may leave an object with a part of its links or attributes.
+enum class DenseRule {
+    none,
+    complete_first,  // dense storage is complete on the storage before an object header leads to it
+};
+
+constexpr bool keep(DenseRule rule) noexcept { return rule != DenseRule::H5MOTE_TEST_OMIT; }
+
 Address tree_size(FileState& file) noexcept { return static_cast<Address>(BTree2Header::size(file.shape())); }
 
 class Giver final : public BlockVisitor {
@@ -64,6 +72,14 @@ Status DenseStorageChanges::create(FileState& file, const DenseKind& kind, bool 
     }
     addresses = made;
     return Status::ok;
+}
+
+Status DenseStorageChanges::complete(FileState& file, const DenseAddresses& addresses) noexcept {
+    bool fresh = true;
+    for (const Address header : {addresses.heap, addresses.name_index, addresses.order_index}) {
+        fresh = fresh && (header == kUndefinedAddress || file.cache.is_fresh(header));
+    }
+    return fresh || !keep(DenseRule::complete_first) ? Status::ok : file.order();
 }
 
 Status DenseStorageChanges::dispose(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept {

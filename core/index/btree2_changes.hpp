@@ -56,10 +56,10 @@ public:
     /// not_found.
     Status remove(RecordCompare& compare, Bytes removed = {}) noexcept;
 
-    /// From now on a change, of which there is one at a time, makes new nodes only, and the tree stays as it is: then
-    /// apply() makes the change, which cannot fail, or undo() takes it back. Whoever changes several structures
-    /// together can so apply all changes when none can fail any more. One of both has to be called before the tree is
-    /// used again or destroyed; after an error of the change neither does anything.
+    /// From now on changes make new nodes only, which this object finds, and the tree in the file stays as it is: then
+    /// apply() makes the changes since the last call, which cannot fail, or undo() takes them back. Whoever changes
+    /// several structures together can so apply all changes when none can fail any more. One of both has to be called
+    /// before the tree is destroyed. An error of a change takes back those that were staged before, too.
     void stage() noexcept { staging_ = true; }
     void apply() noexcept { settle(true); }
     void undo() noexcept { settle(false); }

@@ -47,13 +47,32 @@ Status BTree2Composer::begin_change() noexcept {
             H5MOTE_TRY(file.allow_torn());
         }
     }
-    made_ = static_cast<Address*>(file.context.allocate(MemoryKind::other, list_bytes()));
     if (made_ == nullptr) {
+        stored_ = header_;
+    }
+    H5MOTE_TRY(extend_lists());
+    next_ = header_;
+    return Status::ok;
+}
+
+// Gives the lists room for one more change.
+Status BTree2Composer::extend_lists() noexcept {
+    Context& context = file_->context;
+    const unsigned capacity = (made_ == nullptr ? 0 : capacity_) + (header_.depth + 3U) * kMostOnLevel;
+    auto* const made = static_cast<Address*>(context.allocate(MemoryKind::other, 2 * capacity * sizeof(Address)));
+    if (made == nullptr) {
         return Status::out_of_memory;
     }
-    retired_ = made_ + capacity();
-    made_count_ = retired_count_ = 0;
-    next_ = header_;
+    if (made_ == nullptr) {
+        made_count_ = retired_count_ = 0;
+    } else {
+        std::memcpy(made, made_, made_count_ * sizeof(Address));
+        std::memcpy(made + capacity, retired_, retired_count_ * sizeof(Address));
+        context.release(MemoryKind::other, made_, list_bytes());
+    }
+    made_ = made;
+    retired_ = made + capacity;
+    capacity_ = capacity;
     return Status::ok;
 }
 
@@ -71,6 +90,10 @@ Status BTree2Composer::end_change(Status status) noexcept {
     if (status == Status::ok) {
         status = pin_header();
     }
+    if (status == Status::ok) {
+        header_ = next_;
+        leaf_ = Node{};
+    }
     if (status != Status::ok || !staging_) {
         settle(status == Status::ok);
     }
@@ -81,26 +104,25 @@ void BTree2Composer::settle(bool good) noexcept {
     if (made_ == nullptr) {
         return;
     }
-    const std::size_t bytes = list_bytes();
     if (good) {
         Writer writer(changed_header_->image());
-        next_.encode(file_->shape(), writer);
+        header_.encode(file_->shape(), writer);
         if (!keep(Rule::header_last)) {
             MetadataCache::set_fresh(*changed_header_);
         }
         MetadataCache::mark_dirty(*changed_header_, BTree2Header::kChanging, phase_);
-        header_ = next_;
-        leaf_ = Node{};
         for (unsigned i = 0; i < retired_count_; ++i) {
             give_up_node(retired_[i], false);
         }
     } else {
+        header_ = stored_;
+        leaf_ = Node{};
         for (unsigned i = 0; i < made_count_; ++i) {
             give_up_node(made_[i], true);
         }
     }
     changed_header_.reset();
-    file_->context.release(MemoryKind::other, made_, bytes);
+    file_->context.release(MemoryKind::other, made_, list_bytes());
     made_ = retired_ = nullptr;
 }
 
@@ -139,7 +161,7 @@ Status BTree2Composer::retire(const Node& node) noexcept {
             return Status::ok;
         }
     }
-    if (retired_count_ == capacity()) {
+    if (retired_count_ == capacity_) {
         return damaged(H5MOTE_HERE, node.address);
     }
     retired_[retired_count_++] = node.address;
@@ -190,7 +212,7 @@ Status BTree2Composer::begin(unsigned depth, unsigned records, NewNode& to) noex
     FileState& file = *file_;
     to.node.depth = static_cast<std::uint16_t>(depth);
     to.node.records = records;
-    if (records > level(depth).most || made_count_ == capacity()) {
+    if (records > level(depth).most || made_count_ == capacity_) {
         return damaged(H5MOTE_HERE, address_);
     }
     const auto size = static_cast<std::size_t>(used_size(to.node));

@@ -39,15 +39,15 @@ protected:
         unsigned pointers = 0;
     };
 
-    /// Starts a change of the tree: makes the lists, and next_ a copy of the header. out_of_memory; over_budget: the
-    /// cache has no room for a node; unsupported: the header cannot be changed safely, or (Feature::chunk_index) nodes
-    /// hold too few records to be changed.
+    /// Starts a change of the tree: makes the lists, or makes them longer if changes are staged already, and next_ a
+    /// copy of the header. out_of_memory; over_budget: the cache has no room for a node; unsupported: the header cannot
+    /// be changed safely, or (Feature::chunk_index) nodes hold too few records to be changed.
     Status begin_change() noexcept;
-    /// Ends it. If `status` is ok, the header gets the contents of next_, and the old nodes are given up. Else, or if
-    /// that fails, the new nodes are given up. Of a change that is only staged, the first part is left to settle().
+    /// Ends it. If `status` is ok, the tree has the contents of next_ from now on, and, unless the change is only
+    /// staged, settle(true) follows. Else, or if that fails, settle(false).
     Status end_change(Status status) noexcept;
-    /// Ends what end_change() has left open: applies the change if it is `good`, or gives up the new nodes. Cannot
-    /// fail.
+    /// Ends all changes that were staged. If they are `good`, the header in the file becomes that of the tree, and the
+    /// old nodes are given up. Else the new ones are, and the tree is as it was before. Cannot fail.
     void settle(bool good) noexcept;
 
     /// over_budget: the metadata cache has no room for a node beside what else a change needs.
@@ -99,8 +99,8 @@ private:
     // points to that.
     static constexpr std::uint32_t kBeside = 512;
 
-    unsigned capacity() const noexcept { return (header_.depth + 3U) * kMostOnLevel; }
-    std::size_t list_bytes() const noexcept { return 2 * capacity() * sizeof(Address); }
+    std::size_t list_bytes() const noexcept { return 2 * capacity_ * sizeof(Address); }
+    Status extend_lists() noexcept;
     Status pin_header() noexcept;
     Status protect_new(const Node& node, Pinned& block) noexcept;
     Status copy(const Node& from, std::size_t offset, std::size_t size, std::byte* to) noexcept;
@@ -109,8 +109,10 @@ private:
     bool is_new(Address address) const noexcept;
     void give_up_node(Address address, bool is_new) noexcept;
 
-    Pinned changed_header_;       // between end_change() and settle()
-    Address* made_ = nullptr;     // capacity() addresses of new nodes ...
+    Pinned changed_header_;  // between end_change() and settle()
+    BTree2Header stored_;    // the header as it was before the changes since settle()
+    unsigned capacity_ = 0;
+    Address* made_ = nullptr;     // capacity_ addresses of new nodes ...
     Address* retired_ = nullptr;  // ... and as many of old ones that are not needed any more
     unsigned made_count_ = 0;
     unsigned retired_count_ = 0;

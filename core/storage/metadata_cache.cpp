@@ -11,6 +11,14 @@ namespace {
 constexpr std::size_t kLargeCache = 65536;
 constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::links) - 1);
 
+// The rule without which a power cut may leave a block as it was when it was evicted, before it was complete.
+enum class CacheRule {
+    none,
+    remember_fresh,  // a block that was fresh when it was evicted is fresh when it is read again
+};
+
+constexpr bool keep(CacheRule rule) noexcept { return rule != CacheRule::H5MOTE_TEST_OMIT; }
+
 }  // namespace
 
 // Puts the right checksum into a block that has one. Returns whether it was there already.
@@ -109,6 +117,7 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     H5MOTE_TRY(add(usage, address, size, checksum, entry));
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
+    entry->fresh_ = keep(CacheRule::remember_fresh) && evicted_.has(address);
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
     if (status == Status::ok && has_checksum(checksum) && !entry->seal()) {
         // The record also gets the size: the fuzzer needs it to repair checksums.
@@ -329,6 +338,7 @@ Status MetadataCache::flush(Phase phase) noexcept {
 
 void MetadataCache::settle() noexcept {
     LargeOrNone::settle();
+    evicted_.clear();
     CacheEntry* quiet = lru_.front();
     for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
         entry->fresh_ = false;
@@ -408,7 +418,7 @@ bool MetadataCache::fits(Address size) noexcept {
 
 bool MetadataCache::drop_clean(Address address) noexcept {
     CacheEntry* const entry = lookup(address);
-    if (entry != nullptr && (entry->pins_ != 0 || entry->dirty())) {
+    if (entry != nullptr && (entry->dirty() || !can_evict(*entry))) {
         return false;
     }
     if (entry != nullptr) {
@@ -434,7 +444,7 @@ void VerifiedBlocks::set_verified(Address address, Address size) noexcept {
 bool MetadataCache::evict_clean(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && !entry->dirty()) {
+        if (!entry->dirty() && can_evict(*entry)) {
             remove(*entry);
         }
         entry = previous;
@@ -445,7 +455,7 @@ bool MetadataCache::evict_clean(std::size_t need) noexcept {
 Status MetadataCache::evict_fresh(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && entry->fresh_) {
+        if (entry->fresh_ && can_evict(*entry)) {
             H5MOTE_TRY(write(*entry));
             remove(*entry);
         }
@@ -497,7 +507,7 @@ void MetadataCache::drop(CacheEntry& entry) noexcept {
 void MetadataCache::reclaim() noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && !entry->dirty()) {
+        if (!entry->dirty() && can_evict(*entry)) {
             remove(*entry);
         }
         entry = previous;

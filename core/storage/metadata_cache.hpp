@@ -13,9 +13,11 @@
 // phases in turn: FileState::write_changes().
 //
 // A block is `fresh` from its creation until the commit that first makes it reachable: nothing on the storage points to
-// it, so it may be written at any time. A changed block is written in one piece, from the first changed byte, or from
-// its checksum if that comes before, to its end. Blocks of at most one sector are placed inside one by FileSpace, so
-// that this write is atomic.
+// it, so it may be written at any time. That stays known when it is evicted and read again: taken for live, it would be
+// written after what makes it reachable, and until then the storage would have it as it was when it was evicted.
+//
+// A changed block is written in one piece, from the first changed byte, or from its checksum if that comes before, to
+// its end. Blocks of at most one sector are placed inside one by FileSpace, so that this write is atomic.
 #pragma once
 
 #include "large_blocks.hpp"
@@ -132,6 +134,35 @@ private:
     CacheEntry* entry_ = nullptr;
 };
 
+/// The addresses of blocks that were fresh when they were evicted.
+class EvictedBlocks {
+public:
+    bool has(Address address) const noexcept {
+        bool found = false;
+        for (unsigned i = 0; i < count_; ++i) {
+            found = found || addresses_[i] == address;
+        }
+        return found;
+    }
+    /// false: there is no room for it.
+    bool note(Address address) noexcept {
+        if (has(address)) {
+            return true;
+        }
+        if (count_ == kMost) {
+            return false;
+        }
+        addresses_[count_++] = address;
+        return true;
+    }
+    void clear() noexcept { count_ = 0; }
+
+private:
+    static constexpr unsigned kMost = H5MOTE_ALL_FORMATS != 0 ? 16 : 4;
+    Address addresses_[kMost];
+    unsigned count_ = 0;
+};
+
 /// The file, as the cache sees it.
 class CommitHook {
 public:
@@ -140,6 +171,8 @@ public:
 
     /// Whether something was written since the last sync.
     bool unsynced = false;
+    /// Whether the driver makes all writes between two syncs appear at once.
+    bool atomic = false;
 
 protected:
     ~CommitHook() = default;
@@ -248,7 +281,13 @@ public:
     /// Afterwards the cache may have lost the block at `from`; then the storage holds the same bytes there.
     Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block,
                 ChecksumPlace checksum = ChecksumPlace::at_end) noexcept;
-    /// Says that nothing points to the block yet, even if it was written since it was created, or read again.
+    /// Whether nothing on the storage points to the block at `address`. false also for a block that the cache neither
+    /// has nor remembers.
+    bool is_fresh(Address address) noexcept {
+        const CacheEntry* const entry = lookup(address);
+        return (entry != nullptr && entry->fresh_) || evicted_.has(address) || LargeOrNone::is_fresh(address);
+    }
+    /// Says that nothing points to the block yet, even if a commit has written it since it was created.
     static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).
     static void mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept;
@@ -333,6 +372,11 @@ private:
     Status make_room(std::size_t size) noexcept;
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;
+    // Call before a block is evicted: remembers it if it is fresh, where the order of writes matters. false: there is
+    // no room for that, so that the block has to stay until the next commit.
+    bool can_evict(const CacheEntry& entry) noexcept {
+        return entry.pins_ == 0 && (!entry.fresh_ || hook_.atomic || evicted_.note(entry.address_));
+    }
     Status write(CacheEntry& entry) noexcept;
     static Status write_run(MetadataCache& cache, CacheEntry& first) noexcept;
     void unlink(CacheEntry& entry) noexcept;
@@ -343,6 +387,7 @@ private:
     Driver& driver_;
     CommitHook& hook_;
     List<CacheEntry> lru_;  // most recently used in front
+    EvictedBlocks evicted_;
     CacheEntry** buckets_ = nullptr;
     std::uint32_t bucket_count_ = 0;
     std::size_t budget_ = 0;

@@ -45,6 +45,10 @@ std::string state_of(File& file) {
             text += "@" + std::string(attribute.name()) + "=" + std::to_string(std::to_integer<int>(value[0])) + "," +
                     std::to_string(attribute.data_size()) + " ";
         }
+        AttributeIterator ordered(*group, IndexOrder::creation);
+        for (Attribute attribute; ordered.next(attribute) == Status::ok;) {
+            text += "@" + std::string(attribute.name()) + " ";
+        }
         char comment[64];
         std::size_t length = 0;
         EXPECT_EQ(group->comment(comment, length), Status::ok);
@@ -71,15 +75,21 @@ std::string state_of(File& file) {
     return text;
 }
 
-std::vector<std::byte> make_image() {
+// The parts of the format that the program has; `dense`: also dense storage, which group "a" has for its attributes
+// then.
+const Formats& formats_for(bool dense) { return dense ? formats::all : formats::standard; }
+
+std::vector<std::byte> make_image(bool dense) {
     MallocAllocator memory;
     NullPort port;
-    Library library(memory, port, kFilters);
+    Library library(memory, port, kFilters, formats_for(dense));
     GrowingMemoryDriver storage(memory);
     auto file = File::create(library, storage);
     EXPECT_EQ(file.status(), Status::ok);
     Group root = file->root();
-    EXPECT_EQ(root.create_group("a").status(), Status::ok);
+    GroupCreate attributes_dense;
+    attributes_dense.attributes.track_order = dense;
+    EXPECT_EQ(root.create_group("a", attributes_dense).status(), Status::ok);
     EXPECT_EQ(root.create_group("b").status(), Status::ok);
     EXPECT_EQ(root.create_group("a/object").status(), Status::ok);
     EXPECT_EQ(root.create_soft_link("a/soft", "/b"), Status::ok);
@@ -118,12 +128,14 @@ using Change = std::function<Status(File&)>;
 struct Faults {
     bool allocations = false;
     bool persistent = false;
+    bool dense = false;
     DriverFault driver = {};
 };
 
 // One run in which the k-th call fails; false: none did.
 bool point(const std::string& name, const Change& change, Faults faults, std::uint64_t k, std::uint64_t& unnoticed) {
-    static const std::vector<std::byte> image = make_image();
+    static const std::vector<std::byte> images[] = {make_image(false), make_image(true)};
+    const std::vector<std::byte>& image = images[faults.dense ? 1 : 0];
     MallocAllocator memory;
     GrowingMemoryDriver storage(memory);
     EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
@@ -134,7 +146,7 @@ bool point(const std::string& name, const Change& change, Faults faults, std::ui
     std::string after;
     bool failed = false;
     {
-        Library library(refusing, port, kFilters);
+        Library library(refusing, port, kFilters, formats_for(faults.dense));
         library.set_free_list_limits({0, 0});
         FileAccess access;
         access.metadata_cache = 4096;
@@ -170,7 +182,7 @@ bool point(const std::string& name, const Change& change, Faults faults, std::ui
         EXPECT_TRUE(findings.none()) << name << " " << k << " problem " << findings.last_kind;
         EXPECT_EQ(file->close(), Status::ok);
     }
-    Library library(memory, port, kFilters);
+    Library library(memory, port, kFilters, formats_for(faults.dense));
     auto again = File::open(library, storage);
     EXPECT_EQ(again.status(), Status::ok);
     EXPECT_EQ(state_of(*again), after) << name << " " << k;
@@ -178,7 +190,7 @@ bool point(const std::string& name, const Change& change, Faults faults, std::ui
 }
 
 // Returns the number of points.
-std::uint64_t sweep(const std::string& name, const Change& change) {
+std::uint64_t sweep(const std::string& name, const Change& change, bool dense = false) {
     std::uint64_t points = 0;
     std::uint64_t unnoticed = 0;
     const auto run = [&](const Faults& faults) {
@@ -190,6 +202,7 @@ std::uint64_t sweep(const std::string& name, const Change& change) {
     for (const bool persistent : {false, true}) {
         Faults faults;
         faults.persistent = persistent;
+        faults.dense = dense;
         faults.allocations = true;
         run(faults);
         faults.allocations = false;
@@ -218,13 +231,14 @@ TEST(ObjectChangesFaults, Links) {
         1U);
 }
 
-TEST(ObjectChangesFaults, Attributes) {
-    const auto in_a = [](const std::function<Status(Group&)>& change) {
-        return [change](File& file) {
-            auto group = file.root().open_group("a");
-            return group ? change(*group) : group.status();
-        };
+Change in_a(const std::function<Status(Group&)>& change) {
+    return [change](File& file) {
+        auto group = file.root().open_group("a");
+        return group ? change(*group) : group.status();
     };
+}
+
+TEST(ObjectChangesFaults, Attributes) {
     EXPECT_GT(sweep("rename attribute", in_a([](Group& a) { return a.rename_attribute("number 3", "n"); })), 1U);
     EXPECT_GT(sweep("rename attribute, longer",
                     in_a([](Group& a) { return a.rename_attribute("number 3", "number three is longer"); })),
@@ -236,6 +250,20 @@ TEST(ObjectChangesFaults, Attributes) {
     EXPECT_GT(sweep("comment", in_a([](Group& a) { return a.set_comment("a comment of some length"); })), 1U);
     EXPECT_GT(sweep("no comment", [](File& file) { return file.root().open_group("b")->set_comment(""); }), 1U);
 }
+
+#if H5MOTE_ALL_FORMATS
+TEST(ObjectChangesFaults, DenseAttributes) {
+    const auto dense = [](const char* name, const std::function<Status(Group&)>& change) {
+        EXPECT_GT(sweep(name, in_a(change), true), 1U);
+    };
+    dense("rename dense attribute", [](Group& a) { return a.rename_attribute("number 3", "n"); });
+    dense("replace dense attribute", [](Group& a) { return a.replace_attribute("number 4", 1.5); });
+    dense("remove dense attribute",
+          [](Group& a) { return a.remove_attribute(IndexOrder::creation, Direction::increasing, 2); });
+    dense("create dense attribute", [](Group& a) { return a.write_attribute("more", 7); });
+    dense("make links dense", [](Group& a) { return a.create_soft_link("one more", "/"); });
+}
+#endif
 
 TEST(ObjectChangesFaults, Extents) {
     const auto of = [](const char* path, const std::function<Status(Dataset&)>& change) {

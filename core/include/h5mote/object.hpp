@@ -144,8 +144,7 @@ public:
                                   as_bytes(Span<const T>(&value, 1)), true);
     }
     /// Gives an attribute another name (H5Arename). The creation order stays. A power cut before the next flush()
-    /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync, and
-    /// with many attributes (dense storage) the attribute may be left with both names, also after an error.
+    /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync.
     /// already_exists: there is an attribute of the new name. not_found; invalid_argument: `to` cannot be a name.
     Status rename_attribute(std::string_view from, std::string_view to) noexcept;
 

@@ -7,10 +7,6 @@
 // when there were fewer different cuts than --floor. --name gives the figure a name, which is written where
 // H5MOTE_REPORT_DIR says. H5MOTE_RANDOM_SECONDS replaces --trials and --floor: so many seconds, and no floor.
 //
-// With H5MOTE_DRAW_ATTRIBUTES in the environment, objects also track the creation order of attributes and have small
-// limits for their storage. That still finds losses (on files, seeds 29 and 532 among the first 600; after a no_space
-// on flash, nand seed 40), and is therefore not what the tests do.
-//
 // H5MOTE_EXPECT_LOSSES is set for a build that leaves out one of the rules against losses: it must lose something
 // within the trials, however long they take, and the first loss ends the run.
 #include "campaign.hpp"

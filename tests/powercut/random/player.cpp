@@ -4,7 +4,6 @@
 #include "session.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace h5mote_test {
 
@@ -250,8 +249,7 @@ std::string Player::play(const Plan& plan) {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         draw_file_space(random, create);
         everything_ = random.one_in(2);
-        attributes_ = everything_ && std::getenv("H5MOTE_DRAW_ATTRIBUTES") != nullptr;
-        draw_attributes(random, attributes_, create);
+        draw_attributes(random, everything_, create);
         if (everything_ && random.one_in(3)) {
             draw_shared_messages(random, create);
         }

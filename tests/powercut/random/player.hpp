@@ -145,7 +145,6 @@ private:
     std::unique_ptr<Session> session_;
     std::string bad_;
     bool everything_ = false;  // the library has all parts of the format
-    bool attributes_ = false;  // objects are made that keep their attributes in other ways than by default
     bool unclear_ = false;     // a call failed that may have changed something: kill() finds out what is there
 };
 

@@ -238,7 +238,7 @@ void Player::make_dataset(const std::string& path, Random& random) {
     // Compact data is overwritten in place, in the object header. Without atomic transactions it must fit in one
     // sector.
     draw_dataset(random, storage_.atomic() ? 4000 : 400, world_.made, everything_, draw);
-    draw_attributes(random, attributes_, draw.create);
+    draw_attributes(random, everything_, draw.create);
     auto made = session_->root.create_dataset(
         path, DatatypeView({draw.shape.type.data(), draw.shape.type.size()}),
         Dataspace::simple({draw.dims.data(), draw.dims.size()}, {draw.max_dims.data(), draw.max_dims.size()}),
@@ -287,7 +287,7 @@ void Player::make_group(const std::string& path, Random& random) {
         create.max_compact = static_cast<std::uint16_t>(create.min_dense + random.below(2));
         create.track_link_order = random.one_in(3);
     }
-    draw_attributes(random, attributes_, create);
+    draw_attributes(random, everything_, create);
     if (done(session_->root.create_group(path, create).status(),
              "create group " + path + ", compact " + std::to_string(create.min_dense) + " to " +
                  std::to_string(create.max_compact),
