@@ -329,6 +329,9 @@ public:
     /// of writes keeps the file sound that is a commit. Where sync() is a commit nothing is synced, so that nothing
     /// appears in the file before the next flush.
     Status write_changes() noexcept override;
+    bool is_unrecorded(Address address) const noexcept override {
+        return space.ranges() == nullptr && address >= superblock_.end_of_file;
+    }
     /// Call between two changes if the second must never be on the storage without the first. Commits the metadata
     /// changed so far, unless the driver makes all changes between two commits appear at once.
     H5MOTE_STEP Status order() noexcept;

@@ -77,7 +77,8 @@ Status DenseStorageChanges::create(FileState& file, const DenseKind& kind, bool 
 Status DenseStorageChanges::complete(FileState& file, const DenseAddresses& addresses) noexcept {
     bool fresh = true;
     for (const Address header : {addresses.heap, addresses.name_index, addresses.order_index}) {
-        fresh = fresh && (header == kUndefinedAddress || file.cache.is_fresh(header));
+        const Pinned block = file.cache.find(header);
+        fresh = fresh && (header == kUndefinedAddress || (block ? block->fresh() : file.is_unrecorded(header)));
     }
     return fresh || !keep(DenseRule::complete_first) ? Status::ok : file.order();
 }

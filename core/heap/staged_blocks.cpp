@@ -44,7 +44,7 @@ Status StagedBlocks::replace(Address address, Address size, SpaceKind kind) noex
 
 void StagedBlocks::give_up(const Block& block, bool is_new) noexcept {
     Pinned pinned = file_.cache.find(block.address);
-    const bool fresh = is_new || (pinned && pinned->fresh()) || block.address >= file_.superblock().end_of_file;
+    const bool fresh = is_new || (pinned && pinned->fresh()) || file_.is_unrecorded(block.address);
     if (fresh && pinned && pinned->dirty()) {
         file_.space.unkeep_metadata(block.size);
     }

@@ -133,7 +133,7 @@ Status BTree1Nodes::keep_root() noexcept {
 // A node whose block is fresh is one that the storage does not lead to yet, and so is one behind the end of file that
 // the superblock on the storage has.
 bool BTree1Nodes::is_fresh(const CacheEntry& block) const noexcept {
-    return block.fresh() || (!file().is_atomic() && block.address() >= file().superblock().end_of_file);
+    return block.fresh() || (!file().is_atomic() && file().is_unrecorded(block.address()));
 }
 
 // A node is used again at once if nothing on the storage leads to it, not even the link of a neighbour: the cache may
@@ -142,7 +142,7 @@ bool BTree1Nodes::is_fresh(const CacheEntry& block) const noexcept {
 void BTree1Nodes::give_up_node(Address node, bool unlinked) noexcept {
     Pinned block = file().cache.find(node);
     const bool unwritten = block && block->fresh() && block->dirty();
-    const bool fresh = file().is_atomic() ? block && block->fresh() : node >= file().superblock().end_of_file;
+    const bool fresh = file().is_atomic() ? block && block->fresh() : file().is_unrecorded(node);
     block.reset();
     if (unwritten) {
         file().space.unkeep_metadata(tree_.node_size());

@@ -131,8 +131,7 @@ void BTree2Composer::settle(bool good) noexcept {
 void BTree2Composer::give_up_node(Address address, bool is_new) noexcept {
     FileState& file = *file_;
     Pinned block = file.cache.find(address);
-    const bool fresh =
-        is_new || (block && block->fresh()) || address >= file.superblock().end_of_file || !keep(Rule::keep_old);
+    const bool fresh = is_new || (block && block->fresh()) || file.is_unrecorded(address) || !keep(Rule::keep_old);
     const bool unwritten = fresh && block && block->dirty();
     block.reset();
     if (unwritten) {

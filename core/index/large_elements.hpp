@@ -19,7 +19,7 @@ public:
 
     /// Whether nothing on the storage leads to the block or page that begins at `address`.
     bool is_fresh(Address address) const noexcept {
-        return file_.cache.is_fresh(address) || address >= file_.superblock().end_of_file;
+        return file_.cache.is_fresh(address) || file_.is_unrecorded(address);
     }
     /// Whether that block or page may be changed where it is.
     bool in_place(Address address) const noexcept { return file_.is_atomic() || is_fresh(address); }

@@ -69,7 +69,6 @@ private:
 /// Takes its place in builds that write no block which is too large for the cache.
 class NoLargeBlocks {
 public:
-    static bool is_fresh(Address /*address*/) noexcept { return false; }
     static bool is_unsealed(Address /*address*/) noexcept { return false; }
     static Status seal(MetadataCache& /*cache*/) noexcept { return Status::ok; }
 

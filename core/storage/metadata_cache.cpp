@@ -117,7 +117,7 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     H5MOTE_TRY(add(usage, address, size, checksum, entry));
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
-    entry->fresh_ = keep(CacheRule::remember_fresh) && evicted_.has(address);
+    entry->fresh_ = keep(CacheRule::remember_fresh) && !hook_.atomic && hook_.is_unrecorded(address);
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
     if (status == Status::ok && has_checksum(checksum) && !entry->seal()) {
         // The record also gets the size: the fuzzer needs it to repair checksums.
@@ -338,7 +338,6 @@ Status MetadataCache::flush(Phase phase) noexcept {
 
 void MetadataCache::settle() noexcept {
     LargeOrNone::settle();
-    evicted_.clear();
     CacheEntry* quiet = lru_.front();
     for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
         entry->fresh_ = false;

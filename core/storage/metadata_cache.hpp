@@ -13,8 +13,9 @@
 // phases in turn: FileState::write_changes().
 //
 // A block is `fresh` from its creation until the commit that first makes it reachable: nothing on the storage points to
-// it, so it may be written at any time. That stays known when it is evicted and read again: taken for live, it would be
-// written after what makes it reachable, and until then the storage would have it as it was when it was evicted.
+// it, so it may be written at any time. That stays known when it is evicted and read again, because only blocks behind
+// the recorded end of the file are evicted while they are fresh: taken for live, a block would be written after what
+// makes it reachable, and until then the storage would have it as it was when it was evicted.
 //
 // A changed block is written in one piece, from the first changed byte, or from its checksum if that comes before, to
 // its end. Blocks of at most one sector are placed inside one by FileSpace, so that this write is atomic.
@@ -134,40 +135,15 @@ private:
     CacheEntry* entry_ = nullptr;
 };
 
-/// The addresses of blocks that were fresh when they were evicted.
-class EvictedBlocks {
-public:
-    bool has(Address address) const noexcept {
-        bool found = false;
-        for (unsigned i = 0; i < count_; ++i) {
-            found = found || addresses_[i] == address;
-        }
-        return found;
-    }
-    /// false: there is no room for it.
-    bool note(Address address) noexcept {
-        if (has(address)) {
-            return true;
-        }
-        if (count_ == kMost) {
-            return false;
-        }
-        addresses_[count_++] = address;
-        return true;
-    }
-    void clear() noexcept { count_ = 0; }
-
-private:
-    static constexpr unsigned kMost = H5MOTE_ALL_FORMATS != 0 ? 16 : 4;
-    Address addresses_[kMost];
-    unsigned count_ = 0;
-};
-
 /// The file, as the cache sees it.
 class CommitHook {
 public:
     /// Writes every changed block, in the order of their phases. Called when nothing else makes room in the cache.
     virtual Status write_changes() noexcept = 0;
+
+    /// Whether `address` lies behind the end of file that the superblock on the storage has, so that nothing there
+    /// leads to a block at that address. Never in files with several ranges, each of which has an end of its own.
+    virtual bool is_unrecorded(Address address) const noexcept = 0;
 
     /// Whether something was written since the last sync.
     bool unsynced = false;
@@ -281,12 +257,6 @@ public:
     /// Afterwards the cache may have lost the block at `from`; then the storage holds the same bytes there.
     Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block,
                 ChecksumPlace checksum = ChecksumPlace::at_end) noexcept;
-    /// Whether nothing on the storage points to the block at `address`. false also for a block that the cache neither
-    /// has nor remembers.
-    bool is_fresh(Address address) noexcept {
-        const CacheEntry* const entry = lookup(address);
-        return (entry != nullptr && entry->fresh_) || evicted_.has(address) || LargeOrNone::is_fresh(address);
-    }
     /// Says that nothing points to the block yet, even if a commit has written it since it was created.
     static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).
@@ -372,10 +342,10 @@ private:
     Status make_room(std::size_t size) noexcept;
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;
-    // Call before a block is evicted: remembers it if it is fresh, where the order of writes matters. false: there is
-    // no room for that, so that the block has to stay until the next commit.
-    bool can_evict(const CacheEntry& entry) noexcept {
-        return entry.pins_ == 0 && (!entry.fresh_ || hook_.atomic || evicted_.note(entry.address_));
+    // Whether the block may be evicted: it is not pinned, and if it is fresh, that is known when it is read again,
+    // where it matters.
+    bool can_evict(const CacheEntry& entry) const noexcept {
+        return entry.pins_ == 0 && (!entry.fresh_ || hook_.atomic || hook_.is_unrecorded(entry.address_));
     }
     Status write(CacheEntry& entry) noexcept;
     static Status write_run(MetadataCache& cache, CacheEntry& first) noexcept;
@@ -387,7 +357,6 @@ private:
     Driver& driver_;
     CommitHook& hook_;
     List<CacheEntry> lru_;  // most recently used in front
-    EvictedBlocks evicted_;
     CacheEntry** buckets_ = nullptr;
     std::uint32_t bucket_count_ = 0;
     std::size_t budget_ = 0;

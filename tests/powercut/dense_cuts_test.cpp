@@ -288,4 +288,4 @@ TEST(DenseCuts, LinksInASmallCache) { sweep("dense_links_small", 1000, {false, 2
 
 TEST(DenseCuts, AttributesInASmallCache) { sweep("dense_attributes_small", 1000, {true, 2, 1024, 12}); }
 
-TEST(DenseCuts, FewDenseAttributes) { sweep("dense_attributes_few", 1000, {true, 4, 1024, 12, true}); }
+TEST(DenseCuts, FewDenseAttributes) { sweep("dense_attributes_few", 1000, {true, 3, 2048, 12, true}); }

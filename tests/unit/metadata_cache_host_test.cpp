@@ -39,6 +39,7 @@ struct ManyBlocks final : CommitHook {
     ManyBlocks(const ManyBlocks&) = delete;
     ManyBlocks& operator=(const ManyBlocks&) = delete;
 
+    bool is_unrecorded(Address /*address*/) const noexcept override { return true; }
     Status write_changes() noexcept override {
         ++commits;
         Status status = cache.flush(Phase::fresh);

@@ -13,6 +13,7 @@ namespace {
 
 class Hook final : public CommitHook {
 public:
+    bool is_unrecorded(Address /*address*/) const noexcept override { return true; }
     Status write_changes() noexcept override { return Status::ok; }
 };
 
