@@ -15,9 +15,11 @@ namespace bench {
 
 inline constexpr std::size_t kManyLinks = 100000;
 inline constexpr std::size_t kManyAttributes = 100000;
-inline constexpr std::size_t kGrowSteps = 200;  ///< in each of two dimensions
-inline constexpr std::size_t kGrowBy = 8;       ///< rows or columns a step; chunks have twice as many
-inline constexpr std::size_t kObjects = 2000;   ///< every second one is deleted
+inline constexpr std::size_t kGrowSteps = 200;   ///< in each of two dimensions
+inline constexpr std::size_t kGrowBy = 8;        ///< rows or columns a step; chunks have twice as many
+inline constexpr std::size_t kObjects = 2000;    ///< every second one is deleted
+inline constexpr std::size_t kCreated = 1000;    ///< datasets
+inline constexpr std::size_t kCreatedSize = 16;  ///< elements of each
 inline constexpr std::size_t kTreeGroups = 100;
 inline constexpr std::size_t kTreeDatasets = 99;  ///< in each group
 
@@ -42,6 +44,10 @@ public:
     virtual void open(const std::string& path, Mode mode) = 0;
     /// Closes the file, which hands all data to the operating system.
     virtual void close() = 0;
+
+    /// Makes the group /created with kCreated contiguous datasets of kCreatedSize int32, "dataset00000" and so on, each
+    /// of which has its number in all elements. The group gets dense storage.
+    virtual void create_datasets() = 0;
 
     /// Makes the groups /links and /target, and in the first kManyLinks hard links to the second, named "link00000" and
     /// so on. The group gets dense storage.

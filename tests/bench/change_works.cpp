@@ -56,6 +56,9 @@ double use(Changing& library, const std::string& path, const std::function<void(
     return seconds;
 }
 
+double create_datasets(Changing& library) {
+    return make(library, "created", [&] { library.create_datasets(); });
+}
 double insert_links(Changing& library) {
     return make(library, "links", [&] { library.insert_links(); });
 }
@@ -128,6 +131,7 @@ void prepare() {
     for (std::size_t i = 0; i < 2; ++i) {
         Changing& writer = *state.libraries[i];
         Changing& reader = *state.libraries[1 - i];
+        create_datasets(writer);
         insert_links(writer);
         look_up_links(reader, path_of(writer, "links"));
         insert_attributes(writer);
@@ -140,7 +144,7 @@ void prepare() {
         copy_between(writer);
         repack(writer);
     }
-    for (const char* what : {"grown", "deleted", "copied_within", "copied", "repacked"}) {
+    for (const char* what : {"created", "grown", "deleted", "copied_within", "copied", "repacked"}) {
         verify_equal(what);
     }
 }
@@ -159,6 +163,7 @@ void add_changes(std::vector<Work>& works) {
     const auto add = [&](const char* name, double (*run)(Changing&)) {
         works.push_back({name, "1.0", [run](std::size_t library) { return run_prepared(run, library); }, true});
     };
+    add("create1000.dense", create_datasets);
     add("links.insert", insert_links);
     add("links.look_up", [](Changing& library) { return look_up_links(library, path_of(library, "links")); });
     add("attributes.insert", insert_attributes);

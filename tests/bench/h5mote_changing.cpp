@@ -63,6 +63,18 @@ public:
     void open(const std::string& path, Mode mode) override { open(path, mode, file_, posix_, unsynced_); }
     void close() override { close(file_, posix_); }
 
+    void create_datasets() override {
+        auto group = file_.root().create_group("created");
+        check(group.status(), "create group");
+        const auto space = h5mote::Dataspace::simple({kCreatedSize});
+        for (std::size_t i = 0; i < kCreated; ++i) {
+            auto dataset = group->create_dataset(numbered("dataset", i), h5mote::file_type_of<std::int32_t>(), space);
+            check(dataset.status(), "create dataset");
+            const std::vector<std::int32_t> values(kCreatedSize, static_cast<std::int32_t>(i));
+            check(dataset->write(Selection::all(), h5mote::datatype_of<std::int32_t>(), bytes_of(values)), "write");
+        }
+    }
+
     void insert_links() override {
         Group root = file_.root();
         auto target = root.create_group("target");

@@ -131,6 +131,22 @@ public:
     }
     void close() override { check(H5Fclose(file_), "close"); }
 
+    void create_datasets() override {
+        const hid_t group = make_group(file_, "created");
+        const hsize_t size = kCreatedSize;
+        const hid_t space = check(H5Screate_simple(1, &size, nullptr), "space");
+        for (std::size_t i = 0; i < kCreated; ++i) {
+            const hid_t dataset = check(H5Dcreate2(group, numbered("dataset", i).c_str(), H5T_STD_I32LE, space,
+                                                   H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                        "create dataset");
+            const std::vector<std::int32_t> values(kCreatedSize, static_cast<std::int32_t>(i));
+            check(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write");
+            H5Dclose(dataset);
+        }
+        H5Sclose(space);
+        H5Gclose(group);
+    }
+
     void insert_links() override {
         const hid_t target = make_group(file_, "target");
         const hid_t links = make_group(file_, "links");
