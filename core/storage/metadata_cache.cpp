@@ -117,7 +117,7 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     H5MOTE_TRY(add(usage, address, size, checksum, entry));
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
-    entry->fresh_ = keep(CacheRule::remember_fresh) && !hook_.atomic && hook_.is_unrecorded(address);
+    entry->fresh_ = keep(CacheRule::remember_fresh) && is_fresh_outside(address);
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
     if (status == Status::ok && has_checksum(checksum) && !entry->seal()) {
         // The record also gets the size: the fuzzer needs it to repair checksums.

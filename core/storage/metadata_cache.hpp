@@ -342,10 +342,13 @@ private:
     Status make_room(std::size_t size) noexcept;
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;
-    // Whether the block may be evicted: it is not pinned, and if it is fresh, that is known when it is read again,
-    // where it matters.
+    // Whether a block that is not in the cache is known to be fresh, where that matters.
+    bool is_fresh_outside(Address address) const noexcept {
+        return H5MOTE_WRITE != 0 && !hook_.atomic && hook_.is_unrecorded(address);
+    }
     bool can_evict(const CacheEntry& entry) const noexcept {
-        return entry.pins_ == 0 && (!entry.fresh_ || hook_.atomic || hook_.is_unrecorded(entry.address_));
+        return entry.pins_ == 0 &&
+               (H5MOTE_WRITE == 0 || !entry.fresh_ || hook_.atomic || is_fresh_outside(entry.address_));
     }
     Status write(CacheEntry& entry) noexcept;
     static Status write_run(MetadataCache& cache, CacheEntry& first) noexcept;

@@ -3,6 +3,7 @@
 #include "report.hpp"
 
 #include <h5mote/copy.hpp>
+#include <h5mote/vfd/multi.hpp>
 #include <h5mote/vfd/posix_files.hpp>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace h5mote::cli {
 namespace {
@@ -22,7 +25,9 @@ struct RepackArguments {
     std::string out;
     FormatVersion low = FormatVersion::standard;
     FormatVersion high = FormatVersion::latest;
-    std::uint64_t member = 0;  // bytes of each member of a family; 0: one file
+    std::uint64_t member = 0;  // bytes of each member of a family; 0: no family
+    bool split = false;        // metadata and raw data apart
+    bool multi = false;        // each usage apart
 };
 
 const std::map<std::string, FormatVersion> kVersions{
@@ -34,14 +39,17 @@ const std::map<std::string, FormatVersion> kVersions{
 constexpr std::size_t kChunkCache = std::size_t{1} << 30;
 
 /// The storage of the new file while it is written. Until it is complete nobody uses it, whatever a power cut leaves of
-/// it, so that nothing need be in order on the storage before the end.
+/// it, so that nothing need be in order on the storage before the end. That is said by `sync_is_commit`, which parts of
+/// one file cannot have: there the order in which the library writes costs nothing, because nothing is synced.
 class UnfinishedFile final : public Driver {
 public:
-    explicit UnfinishedFile(Driver& storage) noexcept : storage_(storage) { forward_superblock_info(storage); }
+    UnfinishedFile(Driver& storage, bool sync_is_commit) noexcept : storage_(storage), commits_(sync_is_commit) {
+        forward_superblock_info(storage);
+    }
 
     Capabilities capabilities() const noexcept override {
         Capabilities promised = storage_.capabilities();
-        promised.sync_is_commit = true;
+        promised.sync_is_commit = commits_;
         return promised;
     }
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {
@@ -61,11 +69,12 @@ private:
     Status do_unlock() noexcept override { return storage_.unlock(); }
 
     Driver& storage_;
+    bool commits_;
 };
 
 /// Returns when the new file is durable.
 Status copy_to(Session& session, const RepackArguments& arguments, Driver& driver) {
-    UnfinishedFile storage(driver);
+    UnfinishedFile storage(driver, !arguments.split && !arguments.multi);
     FileAccess access;
     access.metadata_cache = 65536;
     access.chunk_cache = kChunkCache;
@@ -148,6 +157,50 @@ Status make_family(Session& session, const RepackArguments& arguments) {
     return status;
 }
 
+/// The paths of the parts of a file, without those that hold no usage; that with the superblock, which makes the file
+/// exist, is the last one.
+std::vector<std::string> paths_of_parts(const MultiLayout& layout, const std::string& whole) {
+    std::vector<std::string> paths;
+    for (unsigned i = kMostParts; i-- > 0;) {
+        if (layout.map[i] == i) {
+            const std::string_view name = layout.parts[i].name;
+            const std::size_t place = name.find("%s");
+            paths.push_back(std::string(name.substr(0, place)) + whole + std::string(name.substr(place + 2)));
+        }
+    }
+    return paths;
+}
+
+Status make_parts(Session& session, const RepackArguments& arguments, const MultiLayout& layout) {
+    const std::string part = arguments.out + kUnfinished;
+    const std::vector<std::string> unfinished = paths_of_parts(layout, part);
+    const std::vector<std::string> finished = paths_of_parts(layout, arguments.out);
+    const auto remove = [](const std::vector<std::string>& paths) {
+        for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+            (void)std::remove(path->c_str());
+        }
+    };
+    remove(unfinished);
+    PosixParts parts;
+    MultiDriver multi(parts);
+    parts.set_path(part.c_str(), true);
+    Status status = multi.open_or_create(layout);
+    status = status == Status::ok ? copy_to(session, arguments, multi) : status;
+    multi.close();
+    for (std::size_t i = 0; i < finished.size() && status == Status::ok; ++i) {
+        status = std::rename(unfinished[i].c_str(), finished[i].c_str()) == 0 ? Status::ok : Status::io_error;
+    }
+    remove(unfinished);
+    return status;
+}
+
+Status make(Session& session, const RepackArguments& arguments) {
+    return arguments.member != 0 ? make_family(session, arguments)
+           : arguments.split     ? make_parts(session, arguments, split_layout())
+           : arguments.multi     ? make_parts(session, arguments, multi_layout())
+                                 : make_file(session, arguments);
+}
+
 int run_repack(const RepackArguments& arguments) {
     Report report("h5mote repack");
     Session session(arguments.common);
@@ -164,7 +217,7 @@ int run_repack(const RepackArguments& arguments) {
         report.error("%s: %s", arguments.in.c_str(), to_string(status));
         return report.exit_code();
     }
-    status = arguments.member != 0 ? make_family(session, arguments) : make_file(session, arguments);
+    status = make(session, arguments);
     if (status != Status::ok) {
         report.failure(session.context(), status, arguments.in.c_str());
     }
@@ -190,13 +243,27 @@ Command add_repack(CLI::App& tool) {
         ->transform(CLI::CheckedTransformer(kVersions));
     command->add_option("--high", arguments->high, "The newest versions that OUT may get")
         ->transform(CLI::CheckedTransformer(kVersions));
+    CLI::Option* const family =
+        command
+            ->add_option(
+                "--family", arguments->member,
+                "OUT is a family of files of so many bytes each, a multiple of 512, which the family driver of "
+                "libhdf5 opens; its name "
+                "has %d, or %05d, in the place of the member's number")
+            ->transform(CLI::AsSizeValue(false))
+            ->check(CLI::PositiveNumber);
+    CLI::Option* const split =
+        command
+            ->add_flag(
+                "--split", arguments->split,
+                "OUT stands for OUT-m.h5, with the metadata, and OUT-r.h5, with the data, which the split driver of "
+                "libhdf5 opens")
+            ->excludes(family);
     command
-        ->add_option("--family", arguments->member,
-                     "OUT is a family of files of so many bytes each, a multiple of 512, which the family driver of "
-                     "libhdf5 opens; its name "
-                     "has %d, or %05d, in the place of the member's number")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::PositiveNumber);
+        ->add_flag("--multi", arguments->multi,
+                   "OUT stands for OUT-s.h5, -b, -r, -g, -l and -o, which the multi driver of libhdf5 opens")
+        ->excludes(family)
+        ->excludes(split);
     add_common_options(*command, arguments->common);
     return {command, [arguments] { return run_repack(*arguments); }};
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""family.py --tool "COMMAND" --made FOLDER: copies files into families with `h5mote repack --family`, which the family
-driver of libhdf5 opens, and files that libhdf5 has written with its family and split drivers into one file again."""
+"""family.py --tool "COMMAND" --made FOLDER: copies files into families and parts with `h5mote repack --family`, `--split` and
+`--multi`, which the drivers of libhdf5 open, and files that libhdf5 has written with its family and split drivers into
+one file again."""
 
 import argparse
 import pathlib
@@ -54,6 +55,30 @@ def into_families(tool, made, place):
         yield "a name without a place for the number is accepted"
 
 
+def into_parts(tool, made, place):
+    for kind, suffixes in {"split": "mr", "multi": "sbrglo"}.items():
+        for name in FILES:
+            out = f"{kind}-{name[:-3]}"
+            (place / f"{out}-{suffixes[0]}.h5").write_bytes(b"old")
+            copied = run(*tool, "repack", "--high", "v110", f"--{kind}", str(made / name), out, cwd=place)
+            if copied.returncode != 0:
+                yield f"{name}: {copied.stderr.decode()}"
+                continue
+            parts = sorted(path.name for path in place.glob(f"{out}-*"))
+            if parts != sorted(f"{out}-{suffix}.h5" for suffix in suffixes):
+                yield f"{name}: {parts}"
+            expected = run("h5dump", str(made / name), cwd=place)
+            found = run("h5dump", f"--filedriver={kind}", out, cwd=place)
+            if expected.returncode != 0 or found.returncode != 0 or text(expected) != text(found):
+                yield f"{name}: h5dump prints something else of the {kind} file: {found.stderr.decode()[:300]}"
+            back = run(*tool, "repack", "-f", kind, out, "back.h5", cwd=place)
+            if back.returncode != 0 or run("h5diff", str(made / name), "back.h5", cwd=place).returncode != 0:
+                yield f"{name}: the {kind} file is not copied back: {back.stderr.decode()}"
+    both = run(*tool, "repack", "--split", "--multi", str(made / FILES[0]), "both", cwd=place)
+    if both.returncode == 0 or list(place.glob("both*")):
+        yield "two kinds at once are accepted"
+
+
 def into_one_file(tool, place):
     values = numpy.arange(5000.0)
     makers = {"family": ("theirs-%05d.h5", {"driver": "family", "memb_size": 8192}),
@@ -79,8 +104,9 @@ def main():
     tool = shlex.split(options.tool)
     with tempfile.TemporaryDirectory() as place:
         bad = [*into_families(tool, options.made.resolve(), pathlib.Path(place)),
+               *into_parts(tool, options.made.resolve(), pathlib.Path(place)),
                *into_one_file(tool, pathlib.Path(place))]
-    print("\n".join(bad) or f"{len(FILES)} families made, a family and a split file copied")
+    print("\n".join(bad) or f"{len(FILES)} families, split and multi files made, a family and a split file copied")
     return bool(bad)
 
 
