@@ -142,6 +142,8 @@ struct ForeignState {
     Address removed_from = kUndefinedAddress;     ///< ... from this group; see FileState::begin_removal()
     HeapPosition heap_position;                   ///< of the last value that was read by its heap id
     std::uint32_t commits = 0;                    ///< so many commits of metadata were complete
+    /// The number of commits when dense storage was made last.
+    std::uint32_t dense_made_at = 0xffffffff;
     /// The number of commits when a border between the names of two symbol table nodes was lowered last.
     std::uint32_t lowered_at = 0xffffffff;
     ReleasedHeapSpace* released = nullptr;  ///< owned; nullptr: no heap has given up anything yet

@@ -51,6 +51,7 @@ Status DenseStorageChanges::create(FileState& file, const DenseKind& kind, bool 
     const Address size = heap_size + (indexed ? 2 : 1) * tree_size(file);
     Address place = 0;
     H5MOTE_TRY(file.space.allocate(Usage::object_header, size, place));
+    file.foreign()->dense_made_at = file.foreign()->commits;
     DenseAddresses made;
     made.heap = place;
     made.name_index = place + heap_size;
@@ -74,6 +75,9 @@ Status DenseStorageChanges::create(FileState& file, const DenseKind& kind, bool 
     return Status::ok;
 }
 
+// The headers of new storage are written before what leads to them as long as they are fresh. They are not any more
+// when the cache, to make room, has committed since, or has written a header in space that is used again, and reads it
+// again.
 Status DenseStorageChanges::complete(FileState& file, const DenseAddresses& addresses) noexcept {
     bool fresh = true;
     for (const Address header : {addresses.heap, addresses.name_index, addresses.order_index}) {
@@ -113,6 +117,9 @@ Status DenseStorageChanges::open(const DenseAddresses& addresses) noexcept {
     has_orders_ = addresses.order_index != kUndefinedAddress;
     if (!lies_well(addresses)) {
         return Status::not_found;
+    }
+    if (file_.foreign()->dense_made_at == file_.foreign()->commits) {
+        H5MOTE_TRY(complete(file_, addresses));
     }
     H5MOTE_TRY(heap.open(kind_.heap, addresses.heap));
     H5MOTE_TRY(names.open(file_, addresses.name_index, Phase::object));

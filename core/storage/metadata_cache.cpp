@@ -11,14 +11,6 @@ namespace {
 constexpr std::size_t kLargeCache = 65536;
 constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::links) - 1);
 
-// The rule without which a power cut may leave a block as it was when it was evicted, before it was complete.
-enum class CacheRule {
-    none,
-    remember_fresh,  // a block that was fresh when it was evicted is fresh when it is read again
-};
-
-constexpr bool keep(CacheRule rule) noexcept { return rule != CacheRule::H5MOTE_TEST_OMIT; }
-
 }  // namespace
 
 // Puts the right checksum into a block that has one. Returns whether it was there already.
@@ -117,7 +109,8 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     H5MOTE_TRY(add(usage, address, size, checksum, entry));
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
-    entry->fresh_ = keep(CacheRule::remember_fresh) && is_fresh_outside(address);
+    // Where the order of writes does not matter, space that a block gives up is better not taken for new.
+    entry->fresh_ = H5MOTE_WRITE != 0 && !hook_.atomic && hook_.is_unrecorded(address);
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
     if (status == Status::ok && has_checksum(checksum) && !entry->seal()) {
         // The record also gets the size: the fuzzer needs it to repair checksums.
@@ -417,7 +410,7 @@ bool MetadataCache::fits(Address size) noexcept {
 
 bool MetadataCache::drop_clean(Address address) noexcept {
     CacheEntry* const entry = lookup(address);
-    if (entry != nullptr && (entry->dirty() || !can_evict(*entry))) {
+    if (entry != nullptr && (entry->pins_ != 0 || entry->dirty())) {
         return false;
     }
     if (entry != nullptr) {
@@ -443,7 +436,7 @@ void VerifiedBlocks::set_verified(Address address, Address size) noexcept {
 bool MetadataCache::evict_clean(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (!entry->dirty() && can_evict(*entry)) {
+        if (entry->pins_ == 0 && !entry->dirty()) {
             remove(*entry);
         }
         entry = previous;
@@ -454,7 +447,7 @@ bool MetadataCache::evict_clean(std::size_t need) noexcept {
 Status MetadataCache::evict_fresh(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->fresh_ && can_evict(*entry)) {
+        if (entry->pins_ == 0 && entry->fresh_) {
             H5MOTE_TRY(write(*entry));
             remove(*entry);
         }
@@ -506,7 +499,7 @@ void MetadataCache::drop(CacheEntry& entry) noexcept {
 void MetadataCache::reclaim() noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (!entry->dirty() && can_evict(*entry)) {
+        if (entry->pins_ == 0 && !entry->dirty()) {
             remove(*entry);
         }
         entry = previous;

@@ -13,9 +13,9 @@
 // phases in turn: FileState::write_changes().
 //
 // A block is `fresh` from its creation until the commit that first makes it reachable: nothing on the storage points to
-// it, so it may be written at any time. That stays known when it is evicted and read again, because only blocks behind
-// the recorded end of the file are evicted while they are fresh: taken for live, a block would be written after what
-// makes it reachable, and until then the storage would have it as it was when it was evicted.
+// it, so it may be written at any time. Behind the recorded end of the file that stays known when it is evicted and
+// read again. A fresh block in space that is used again counts as live then, which is safe as long as the storage has
+// it in a state in which it may be found: it may be written after what makes it reachable.
 //
 // A changed block is written in one piece, from the first changed byte, or from its checksum if that comes before, to
 // its end. Blocks of at most one sector are placed inside one by FileSpace, so that this write is atomic.
@@ -342,14 +342,6 @@ private:
     Status make_room(std::size_t size) noexcept;
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;
-    // Whether a block that is not in the cache is known to be fresh, where that matters.
-    bool is_fresh_outside(Address address) const noexcept {
-        return H5MOTE_WRITE != 0 && !hook_.atomic && hook_.is_unrecorded(address);
-    }
-    bool can_evict(const CacheEntry& entry) const noexcept {
-        return entry.pins_ == 0 &&
-               (H5MOTE_WRITE == 0 || !entry.fresh_ || hook_.atomic || is_fresh_outside(entry.address_));
-    }
     Status write(CacheEntry& entry) noexcept;
     static Status write_run(MetadataCache& cache, CacheEntry& first) noexcept;
     void unlink(CacheEntry& entry) noexcept;

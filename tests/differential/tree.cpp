@@ -160,6 +160,15 @@ void Comparison::object(std::size_t mine, std::size_t theirs, const std::string&
                 object(to, found.references[i], path + " reference " + std::to_string(i));
             }
         }
+        if (expected.is_region != found.is_region || expected.regions.size() != found.regions.size()) {
+            fail(path, "has references of another kind");
+        }
+        for (std::size_t i = 0; i < expected.regions.size(); ++i) {
+            if (expected.regions[i] != found.regions[i]) {
+                fail(path, "reference " + std::to_string(i) + " has " + std::to_string(found.regions[i].size()) +
+                               " other elements than the " + std::to_string(expected.regions[i].size()) + " expected");
+            }
+        }
         return;
     }
     if (!same_type(expected.type, found.type)) {
@@ -177,6 +186,16 @@ void Comparison::object(std::size_t mine, std::size_t theirs, const std::string&
 }
 
 }  // namespace
+
+Sizes marked(const Blob& marks) {
+    Sizes elements;
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+        if (marks[i] != std::byte{0}) {
+            elements.push_back(i);
+        }
+    }
+    return elements;
+}
 
 std::string link_text(std::string_view file, std::string_view path) {
     return "external " + std::string(file) + " -> " + std::string(path);

@@ -69,6 +69,8 @@ struct ObjectValue {
     Blob values;                          ///< all elements in their stored form, unless they are references
     bool is_reference = false;            ///< the elements are references to objects ...
     std::vector<std::size_t> references;  ///< ... with these indices in Tree::objects; kNoObject: to none
+    bool is_region = false;               ///< they are references to regions ...
+    std::vector<Sizes> regions;           ///< ... of these elements, in ascending order
     std::vector<VirtualPart> parts;       ///< in a model, of a virtual dataset
     bool external = false;                ///< in a model: the elements stand in other files
     Blob known;  ///< in a model: 0xff for each byte of `values` that both libraries must agree about
@@ -85,6 +87,8 @@ struct Tree {
     std::size_t links_to(std::size_t object) const;
 };
 
+/// The elements of a region: the numbers of the bytes that are not zero.
+Sizes marked(const Blob& marks);
 /// Reads the whole file with libhdf5. Throws Difference if anything cannot be read.
 Tree read_libhdf5(hid_t file);
 /// Reads the whole file with h5mote; the file stays open. Throws Difference if anything cannot be read.

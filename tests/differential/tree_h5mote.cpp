@@ -2,6 +2,8 @@
 
 #include <h5mote/attribute.hpp>
 #include <h5mote/named_datatype.hpp>
+#include <h5mote/selected_memory.hpp>
+#include <h5mote/selection_set.hpp>
 #include <h5mote/variable_length.hpp>
 
 namespace differential {
@@ -40,6 +42,9 @@ private:
     void object_facts(const Object& from, ObjectValue& to);
     void links(Group& from, ObjectValue& to);
     void dataset(Dataset& from, ObjectValue& to);
+    void references(Dataset& from, DatatypeView type, ObjectValue& to);
+    // The elements that a reference to a region selects.
+    Sizes region(Dataset& from, ConstBytes reference);
     // All values in the form that tree_libhdf5.cpp describes.
     template <typename Read>
     Blob values(const Type& type, std::uint64_t count, Read read);
@@ -148,6 +153,40 @@ void Reader::links(Group& from, ObjectValue& to) {
     }
 }
 
+void Reader::references(Dataset& from, DatatypeView type, ObjectValue& to) {
+    const ReferenceType kind = type.reference_type();
+    to.is_reference = true;
+    to.is_region = kind == ReferenceType::region1;
+    Blob stored(to.extent.count() * type.size());
+    need(from.read(Selection::all(), type, {stored.data(), stored.size()}), "references");
+    for (std::size_t i = 0; i < stored.size(); i += type.size()) {
+        const ConstBytes element{stored.data() + i, type.size()};
+        ReferenceTarget target;
+        need(from.reference_target(kind, element, target), "reference");
+        to.references.push_back(target.null ? kNoObject : place(target.address));
+        if (to.is_region) {
+            to.regions.push_back(target.null ? Sizes() : region(from, element));
+        }
+    }
+}
+
+Sizes Reader::region(Dataset& from, ConstBytes reference) {
+    Object target;
+    SelectionSet selected(library_);
+    need(from.reference_region(ReferenceType::region1, reference, target, selected), "region");
+    auto dataset = Dataset::from(static_cast<Object&&>(target));
+    need(dataset.status(), "open dataset");
+    Dataspace space;
+    need(dataset->dataspace(space), "dataspace");
+    Blob marks(extent(space).count());
+    constexpr auto kByte = datatype_of<std::uint8_t>();
+    const std::uint8_t one = 1;
+    need(fill(library_, space, selected, kByte, as_bytes(Span<const std::uint8_t>(&one, 1)), kByte,
+              {marks.data(), marks.size()}),
+         "fill");
+    return marked(marks);
+}
+
 void Reader::dataset(Dataset& from, ObjectValue& to) {
     to.kind = ObjectValue::Kind::dataset;
     DatasetInfo info;
@@ -160,15 +199,8 @@ void Reader::dataset(Dataset& from, ObjectValue& to) {
     Dataspace space;
     need(from.dataspace(space), "dataspace");
     to.extent = extent(space);
-    if (type.type_class() == TypeClass::reference && type.reference_type() == ReferenceType::object1) {
-        to.is_reference = true;
-        Blob stored(to.extent.count() * type.size());
-        need(from.read(Selection::all(), type, {stored.data(), stored.size()}), "references");
-        for (std::size_t i = 0; i < stored.size(); i += type.size()) {
-            ReferenceTarget target;
-            need(from.reference_target(ReferenceType::object1, {stored.data() + i, type.size()}, target), "reference");
-            to.references.push_back(target.null ? kNoObject : place(target.address));
-        }
+    if (type.type_class() == TypeClass::reference) {
+        references(from, type, to);
         return;
     }
     to.values = values(to.type, to.extent.count(),

@@ -1,5 +1,8 @@
 #include "tree.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace differential {
 namespace {
 
@@ -28,6 +31,7 @@ private:
     }
     static Extent extent(hid_t space);
     void references(hid_t from, ObjectValue& to);
+    void regions(hid_t from, ObjectValue& to);
     // All values in their stored form or, for variable-length types, the values in memory as flatten() gives them.
     template <typename Read>
     static Blob values(hid_t type, std::uint64_t count, Read read);
@@ -111,6 +115,29 @@ void Reader::references(hid_t from, ObjectValue& to) {
     for (const hobj_ref_t& each : stored) {
         to.references.push_back(
             each == 0 ? kNoObject : place(DIFFERENTIAL_ID(H5Rdereference2(from, H5P_DEFAULT, H5R_OBJECT, &each)), "."));
+    }
+}
+
+void Reader::regions(hid_t from, ObjectValue& to) {
+    to.is_reference = to.is_region = true;
+    struct Reference {
+        hdset_reg_ref_t bytes;
+    };
+    std::vector<Reference> stored(to.extent.count());
+    DIFFERENTIAL_OK(H5Dread(from, H5T_STD_REF_DSETREG, H5S_ALL, H5S_ALL, H5P_DEFAULT, stored.data()));
+    for (const Reference& each : stored) {
+        to.references.push_back(kNoObject);
+        to.regions.emplace_back();
+        if (std::all_of(std::begin(each.bytes), std::end(each.bytes), [](unsigned char byte) { return byte == 0; })) {
+            continue;
+        }
+        const Id target = DIFFERENTIAL_ID(H5Rdereference2(from, H5P_DEFAULT, H5R_DATASET_REGION, each.bytes));
+        to.references.back() = place(target, ".");
+        const Id space = DIFFERENTIAL_ID(H5Rget_region(from, H5R_DATASET_REGION, each.bytes));
+        Blob marks(extent(space).count());
+        const unsigned char one = 1;
+        DIFFERENTIAL_OK(H5Dfill(&one, H5T_NATIVE_UCHAR, marks.data(), H5T_NATIVE_UCHAR, space));
+        to.regions.back() = marked(marks);
     }
 }
 
@@ -201,8 +228,8 @@ void Reader::object(std::size_t index) {
         value.type = Type(type);
         value.type_object = type_object(type);
         value.extent = extent(space);
-        if (H5Tget_class(type) == H5T_REFERENCE && H5Tequal(type, H5T_STD_REF_DSETREG) <= 0) {
-            references(from, value);
+        if (H5Tget_class(type) == H5T_REFERENCE) {
+            H5Tequal(type, H5T_STD_REF_DSETREG) > 0 ? regions(from, value) : references(from, value);
             tree_.objects[index] = std::move(value);
             return;
         }

@@ -258,6 +258,7 @@ void Writing::write_through(Random& random) {
     put_libhdf5(part.source, elements, value.type.id(), data);
 }
 
+// A dataset of references to objects, or to regions of datasets.
 void Writing::references(Random& random) {
     bool found = false;
     const std::size_t parent = any_object(random, is_group, found);
@@ -267,66 +268,92 @@ void Writing::references(Random& random) {
     if (!everything_ || (fresh && model_.objects[parent].links.count(name) != 0)) {
         return;
     }
-    static constexpr auto kType = make_reference();
+    const bool regions = fresh ? random.one_in(2) : model_.objects[object].is_region;
+    const ReferenceType kind = regions ? ReferenceType::region1 : ReferenceType::object1;
+    const std::size_t most = regions ? sizeof(hdset_reg_ref_t) : sizeof(hobj_ref_t);
     Group root = session_->file.root();
-    const std::string path = fresh ? model_.path_of(parent) + "/" + name : model_.path_of(object);
-    const std::size_t count = fresh ? random.between(1, 20) : model_.objects[object].references.size();
-    const std::size_t width = root.reference_size(ReferenceType::object1);
-    // libhdf5 1.10 gives references eight bytes in every file and reads no others; since 1.12 they are addresses of the
-    // file, as the specification has them.
-    if (width != sizeof(hobj_ref_t)) {
+    // libhdf5 1.10 gives references the size that they have in files with addresses of eight bytes, and reads no
+    // others; since 1.12 they hold an address of the file, as the specification has them.
+    if (root.reference_size(kind) != most) {
         return;
     }
-    std::vector<std::size_t> targets;
-    Blob stored(count * width);
-    std::vector<hobj_ref_t> theirs(count);
-    tell("references %s %zu\n", path.c_str(), count);
+    const std::string path = fresh ? model_.path_of(parent) + "/" + name : model_.path_of(object);
+    const std::size_t count = fresh ? random.between(1, 20) : model_.objects[object].references.size();
+    NewReferences made{kind, most, Blob(count * most), Blob(count * most), {}, {}};
+    tell("references %s %zu%s\n", path.c_str(), count, regions ? " to regions" : "");
     for (std::size_t i = 0; i < count; ++i) {
-        targets.push_back(random.one_in(5) ? kNoObject : any_object(random, is_any, found));
-        if (targets.back() == kNoObject) {
-            continue;
-        }
-        const std::string to = targets.back() == 0 ? "/" : model_.path_of(targets.back());
-        auto opened = root.open_object(to);
-        if (!done(opened.status(), "open_object") ||
-            !done(root.create_reference(ReferenceType::object1, *opened, {stored.data() + i * width, width}),
-                  "create_reference")) {
+        made.targets.push_back(random.one_in(5) ? kNoObject : any_object(random, regions ? is_fixed : is_any, found));
+        made.targets.back() = found ? made.targets.back() : kNoObject;
+        made.regions.emplace_back();
+        if (made.targets.back() != kNoObject && !refer(random, i, made)) {
             return;
         }
-        DIFFERENTIAL_OK(H5Rcreate(&theirs[i], file_, to.c_str(), H5R_OBJECT, -1));
     }
     Extent extent;
     extent.space_class = DataspaceClass::simple;
     extent.dims = {count};
     extent.max_dims = extent.dims;
-    EncodedType<8> type = kType;
-    type.bytes[4] = static_cast<std::byte>(width);
+    const hid_t their_type = regions ? H5T_STD_REF_DSETREG : H5T_STD_REF_OBJ;
+    const Type type(their_type);
     const DatatypeView view = type.view();
     if (fresh) {
         if (!done(root.create_dataset(path, view, extent.dataspace()).status(), "create_dataset")) {
             return;
         }
         DIFFERENTIAL_ID(
-            H5Dcreate2(file_, path.c_str(), H5T_STD_REF_OBJ, extent.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+            H5Dcreate2(file_, path.c_str(), their_type, extent.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
         object = model_.objects.size();
-        ObjectValue& value = add_dataset(parent, name, Type(view), extent);
+        ObjectValue& value = add_dataset(parent, name, type, extent);
         value.is_reference = true;
+        value.is_region = regions;
         value.values.clear();
         value.known.clear();
-        value.references.assign(count, kNoObject);
     }
     auto to = root.open_dataset(path);
     if (!done(to.status(), "open_dataset") ||
-        !done(to->write(Selection::all(), view, {stored.data(), stored.size()}), "write")) {
+        !done(to->write(Selection::all(), view, {made.ours.data(), made.ours.size()}), "write")) {
         differ("references: refused");
     }
-    DIFFERENTIAL_OK(H5Dwrite(other(object, file_), H5T_STD_REF_OBJ, H5S_ALL, H5S_ALL, H5P_DEFAULT, theirs.data()));
-    for (const std::size_t target : targets) {
+    DIFFERENTIAL_OK(H5Dwrite(other(object, file_), their_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, made.theirs.data()));
+    for (const std::size_t target : made.targets) {
         if (target != kNoObject) {
             pin(target);
         }
     }
-    model_.objects[object].references = targets;
+    model_.objects[object].references = made.targets;
+    if (regions) {
+        model_.objects[object].regions = made.regions;
+    }
+}
+
+// Makes reference number `i` in both libraries.
+bool Writing::refer(Random& random, std::size_t i, NewReferences& made) {
+    const std::size_t target = made.targets[i];
+    const std::string path = target == 0 ? "/" : model_.path_of(target);
+    Group root = session_->file.root();
+    auto opened = root.open_object(path);
+    if (!done(opened.status(), "open_object")) {
+        return false;
+    }
+    const Bytes ours{made.ours.data() + i * made.size, made.size};
+    std::byte* const theirs = made.theirs.data() + i * made.size;
+    if (made.kind == ReferenceType::object1) {
+        DIFFERENTIAL_OK(H5Rcreate(theirs, file_, path.c_str(), H5R_OBJECT, -1));
+        return done(root.create_reference(made.kind, *opened, ours), "create_reference");
+    }
+    const Extent& extent = model_.objects[target].extent;
+    const Pick pick = Pick::random(random, extent.dims, false);
+    SelectionSet set(library());
+    const Dataspace space = extent.dataspace();
+    tell("  %zu: %s %s\n", i, path.c_str(), pick.text().c_str());
+    made.regions[i] = pick.elements(extent.dims);
+    std::sort(made.regions[i].begin(), made.regions[i].end());
+    made.regions[i].erase(std::unique(made.regions[i].begin(), made.regions[i].end()), made.regions[i].end());
+    const bool regular = pick.kind() == Pick::Kind::all || pick.kind() == Pick::Kind::slab;
+    const Id selected = regular ? pick.select(extent.dims) : select_elements(extent.dims, made.regions[i]);
+    DIFFERENTIAL_OK(H5Rcreate(theirs, file_, path.c_str(), H5R_DATASET_REGION, selected));
+    return done(root.create_region_reference(made.kind, *opened, space, pick.view(set, space), ours),
+                "create_region_reference");
 }
 
 #else

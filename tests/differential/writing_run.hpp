@@ -187,6 +187,16 @@ private:
     void look_through();
     void write_through(Random& random);
     void references(Random& random);
+    // References as both libraries write them.
+    struct NewReferences {
+        h5mote::ReferenceType kind;
+        std::size_t size;  ///< bytes of each
+        Blob ours;
+        Blob theirs;
+        std::vector<std::size_t> targets;
+        std::vector<Sizes> regions;
+    };
+    bool refer(Random& random, std::size_t i, NewReferences& made);
     // What virtual datasets or references lead to keeps its path.
     void pin(std::size_t object);
     bool is_pinned(const std::string& path) const;
