@@ -17,6 +17,7 @@ enum class Rule {
     sync_before_object,  // rows and their index are on the storage before the dimension that counts them
     sync_last,           // everything is on the storage before flush() returns ok
     order_changes,       // order(): the second of two changes is never on the storage without the first
+    complete_first,      // complete_first(): nothing leads to a new structure of which the storage has only a part
     order_blocks,        // write_after(): the same for changes of two blocks of one object header
     fill_first,          // a chunk holds its fill values before an index names it
     count_first,         // the index header counts a chunk within the dataset's extent before the index names the chunk
@@ -327,6 +328,12 @@ Status FileState::order() noexcept {
     return ordered && (cache.has_dirty(Phase::fresh) || cache.next_phase(Phase::index) != Phase::none)
                ? commit_metadata()
                : Status::ok;
+}
+
+Status FileState::complete_first(Address header) noexcept {
+    const Pinned block = cache.find(header);
+    const bool fresh = block ? block->fresh() : is_unrecorded(header);
+    return fresh || !keep(Rule::complete_first) ? Status::ok : order();
 }
 
 Status FileState::write_after(CacheEntry& later, CacheEntry& earlier) noexcept {

@@ -337,6 +337,11 @@ public:
     /// Call between two changes if the second must never be on the storage without the first. Commits the metadata
     /// changed so far, unless the driver makes all changes between two commits appear at once.
     H5MOTE_STEP Status order() noexcept;
+    /// Call when a new structure, whose header lies at `header`, has got what belongs there, before anything leads to
+    /// it: order(), unless the header is fresh and so written before whatever will lead to it. It is not any more when
+    /// the cache, to make room, has committed since it was made, or has written it in space that is used again, and
+    /// reads it again.
+    Status complete_first(Address header) noexcept;
     /// Call before a link is removed from a group, between check_writable() and end_removal(): order(), but for
     /// removals one after the other from the same group in dense storage (`dense`). These need no order among each
     /// other: the headers of that storage are one write, with which all of them appear at once.

@@ -7,14 +7,6 @@
 namespace h5mote {
 namespace {
 
-// The rule without which a power cut may leave an object with a part of its links or attributes.
-enum class DenseRule {
-    none,
-    complete_first,  // dense storage is complete on the storage before an object header leads to it
-};
-
-constexpr bool keep(DenseRule rule) noexcept { return rule != DenseRule::H5MOTE_TEST_OMIT; }
-
 Address tree_size(FileState& file) noexcept { return static_cast<Address>(BTree2Header::size(file.shape())); }
 
 class Giver final : public BlockVisitor {
@@ -75,16 +67,13 @@ Status DenseStorageChanges::create(FileState& file, const DenseKind& kind, bool 
     return Status::ok;
 }
 
-// The headers of new storage are written before what leads to them as long as they are fresh. They are not any more
-// when the cache, to make room, has committed since, or has written a header in space that is used again, and reads it
-// again.
 Status DenseStorageChanges::complete(FileState& file, const DenseAddresses& addresses) noexcept {
-    bool fresh = true;
     for (const Address header : {addresses.heap, addresses.name_index, addresses.order_index}) {
-        const Pinned block = file.cache.find(header);
-        fresh = fresh && (header == kUndefinedAddress || (block ? block->fresh() : file.is_unrecorded(header)));
+        if (header != kUndefinedAddress) {
+            H5MOTE_TRY(file.complete_first(header));
+        }
     }
-    return fresh || !keep(DenseRule::complete_first) ? Status::ok : file.order();
+    return Status::ok;
 }
 
 Status DenseStorageChanges::dispose(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept {

@@ -37,8 +37,7 @@ public:
     static bool is_possible(const FileState& file) noexcept;
     /// Makes empty dense storage, to which nothing leads; `indexed`: with an index by creation order.
     static Status create(FileState& file, const DenseKind& kind, bool indexed, DenseAddresses& addresses) noexcept;
-    /// Call when storage that create() made has got what belongs there, before anything leads to it: commits what was
-    /// changed if the headers of the storage may be written after what will lead there. io_error, no_space.
+    /// FileState::complete_first() of all headers.
     static Status complete(FileState& file, const DenseAddresses& addresses) noexcept;
     /// Gives all space of dense storage to `disposal`, whoever made it. Parts without an address do not exist.
     static Status dispose(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept;

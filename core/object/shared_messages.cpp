@@ -243,6 +243,7 @@ Status SharedMessages::to_tree(Address& header) noexcept {
             status = tree_.insert(compare, {bytes, record_size()});
         }
     }
+    status = status == Status::ok ? file_.complete_first(header) : status;
     if (status != Status::ok) {
         dispose(kUndefinedAddress, header);
     }
