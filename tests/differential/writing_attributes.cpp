@@ -96,8 +96,10 @@ void Writing::attribute(Random& random) {
         made = old->second;
     }
     const bool plain = are_plain(value);
-    if (exists &&
-        (made.type_object != old->second.type_object || (value.attributes_ordered && (!plain || !is_plain(made))))) {
+    // Nobody can open a datatype that has lost its links and is only used by attributes any more.
+    const bool lost = made.type_object != kNoObject && model_.path_of(made.type_object) == "?";
+    if (exists && (lost || made.type_object != old->second.type_object ||
+                   (value.attributes_ordered && (!plain || !is_plain(made))))) {
         return remove_attribute(object, name);
     }
     const Values held(random, made.type, made.extent.count());
