@@ -73,6 +73,7 @@ struct ObjectValue {
     std::vector<Sizes> regions;           ///< ... of these elements, in ascending order
     std::vector<VirtualPart> parts;       ///< in a model, of a virtual dataset
     bool external = false;                ///< in a model: the elements stand in other files
+    bool unknown = false;                 ///< in a model: a write that was refused may have left a part of its strings
     Blob known;  ///< in a model: 0xff for each byte of `values` that both libraries must agree about
 };
 

@@ -203,7 +203,8 @@ void Writing::variable_length(Random& random) {
     const Type memory = native_type(value.type);
     const Values held(random, memory, value.extent.count());
     Dataset* const to = dataset(object);
-    if (to == nullptr || !done(to->write(Selection::all(), memory.view(), held.bytes()), "write")) {
+    value.unknown = to == nullptr || !done(to->write(Selection::all(), memory.view(), held.bytes()), "write");
+    if (value.unknown) {
         return;
     }
     DIFFERENTIAL_OK(H5Dwrite(other(object, file_), memory.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, held.bytes().data()));
