@@ -107,6 +107,7 @@ Status DenseStorageChanges::open(const DenseAddresses& addresses) noexcept {
     if (!lies_well(addresses)) {
         return Status::not_found;
     }
+    // What leads to storage that was made since the last commit may not be written yet, and may be before its headers.
     if (file_.foreign()->dense_made_at == file_.foreign()->commits) {
         H5MOTE_TRY(complete(file_, addresses));
     }

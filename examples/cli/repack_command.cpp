@@ -39,17 +39,15 @@ const std::map<std::string, FormatVersion> kVersions{
 constexpr std::size_t kChunkCache = std::size_t{1} << 30;
 
 /// The storage of the new file while it is written. Until it is complete nobody uses it, whatever a power cut leaves of
-/// it, so that nothing need be in order on the storage before the end. That is said by `sync_is_commit`, which parts of
-/// one file cannot have: there the order in which the library writes costs nothing, because nothing is synced.
+/// it, so that nothing need be in order on the storage before the end. That is said by `sync_is_commit`, which a file
+/// in parts cannot have: there the order in which the library writes costs nothing, because nothing is synced.
 class UnfinishedFile final : public Driver {
 public:
-    UnfinishedFile(Driver& storage, bool sync_is_commit) noexcept : storage_(storage), commits_(sync_is_commit) {
-        forward_superblock_info(storage);
-    }
+    explicit UnfinishedFile(Driver& storage) noexcept : storage_(storage) { forward_superblock_info(storage); }
 
     Capabilities capabilities() const noexcept override {
         Capabilities promised = storage_.capabilities();
-        promised.sync_is_commit = commits_;
+        promised.sync_is_commit = storage_.usage_ranges() == nullptr;
         return promised;
     }
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {
@@ -69,12 +67,11 @@ private:
     Status do_unlock() noexcept override { return storage_.unlock(); }
 
     Driver& storage_;
-    bool commits_;
 };
 
 /// Returns when the new file is durable.
 Status copy_to(Session& session, const RepackArguments& arguments, Driver& driver) {
-    UnfinishedFile storage(driver, !arguments.split && !arguments.multi);
+    UnfinishedFile storage(driver);
     FileAccess access;
     access.metadata_cache = 65536;
     access.chunk_cache = kChunkCache;
@@ -248,8 +245,7 @@ Command add_repack(CLI::App& tool) {
             ->add_option(
                 "--family", arguments->member,
                 "OUT is a family of files of so many bytes each, a multiple of 512, which the family driver of "
-                "libhdf5 opens; its name "
-                "has %d, or %05d, in the place of the member's number")
+                "libhdf5 opens; its name has %d, or %05d, in the place of the member's number")
             ->transform(CLI::AsSizeValue(false))
             ->check(CLI::PositiveNumber);
     CLI::Option* const split =

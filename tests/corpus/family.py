@@ -25,6 +25,17 @@ def text(done):
     return done.stdout.decode("utf-8", "replace").partition("\n")[2]
 
 
+def verified(tool, original, kind, out, place):
+    """libhdf5 prints the copy as the original, and the tool copies it back."""
+    expected = run("h5dump", str(original), cwd=place)
+    found = run("h5dump", f"--filedriver={kind}", out, cwd=place)
+    if expected.returncode != 0 or found.returncode != 0 or text(expected) != text(found):
+        yield f"{out}: h5dump prints something else of the {kind} file: {found.stderr.decode()[:300]}"
+    back = run(*tool, "repack", "-f", kind, out, "back.h5", cwd=place)
+    if back.returncode != 0 or run("h5diff", str(original), "back.h5", cwd=place).returncode != 0:
+        yield f"{out}: the {kind} file is not copied back: {back.stderr.decode()}"
+
+
 def into_families(tool, made, place):
     for name in FILES:
         out = f"{name[:-3]}-%05d.h5"
@@ -38,13 +49,7 @@ def into_families(tool, made, place):
         sizes = [path.stat().st_size for path in sorted(place.glob(f"{name[:-3]}-*.h5"))]
         if len(sizes) < 2 or any(size != MEMBER for size in sizes[:-1]) or stale.exists():
             yield f"{name}: members of {sizes} bytes"
-        expected = run("h5dump", str(made / name), cwd=place)
-        found = run("h5dump", "--filedriver=family", out, cwd=place)
-        if expected.returncode != 0 or found.returncode != 0 or text(expected) != text(found):
-            yield f"{name}: h5dump prints something else of the family: {found.stderr.decode()[:300]}"
-        back = run(*tool, "repack", "-f", "family", out, "back.h5", cwd=place)
-        if back.returncode != 0 or run("h5diff", str(made / name), "back.h5", cwd=place).returncode != 0:
-            yield f"{name}: the family is not copied back: {back.stderr.decode()}"
+        yield from verified(tool, made / name, "family", out, place)
     odd = run(*tool, "repack", "--family", "700", str(made / FILES[0]), "odd-%d.h5", cwd=place)
     if odd.returncode == 0 or list(place.glob("odd-*")):
         yield "members of no multiple of a sector are accepted"
@@ -67,13 +72,7 @@ def into_parts(tool, made, place):
             parts = sorted(path.name for path in place.glob(f"{out}-*"))
             if parts != sorted(f"{out}-{suffix}.h5" for suffix in suffixes):
                 yield f"{name}: {parts}"
-            expected = run("h5dump", str(made / name), cwd=place)
-            found = run("h5dump", f"--filedriver={kind}", out, cwd=place)
-            if expected.returncode != 0 or found.returncode != 0 or text(expected) != text(found):
-                yield f"{name}: h5dump prints something else of the {kind} file: {found.stderr.decode()[:300]}"
-            back = run(*tool, "repack", "-f", kind, out, "back.h5", cwd=place)
-            if back.returncode != 0 or run("h5diff", str(made / name), "back.h5", cwd=place).returncode != 0:
-                yield f"{name}: the {kind} file is not copied back: {back.stderr.decode()}"
+            yield from verified(tool, made / name, kind, out, place)
     both = run(*tool, "repack", "--split", "--multi", str(made / FILES[0]), "both", cwd=place)
     if both.returncode == 0 or list(place.glob("both*")):
         yield "two kinds at once are accepted"

@@ -270,21 +270,20 @@ void Writing::references(Random& random) {
     }
     const bool regions = fresh ? random.one_in(2) : model_.objects[object].is_region;
     const ReferenceType kind = regions ? ReferenceType::region1 : ReferenceType::object1;
-    const std::size_t most = regions ? sizeof(hdset_reg_ref_t) : sizeof(hobj_ref_t);
+    const std::size_t size = regions ? sizeof(hdset_reg_ref_t) : sizeof(hobj_ref_t);
     Group root = session_->file.root();
     // libhdf5 1.10 gives references the size that they have in files with addresses of eight bytes, and reads no
     // others; since 1.12 they hold an address of the file, as the specification has them.
-    if (root.reference_size(kind) != most) {
+    if (root.reference_size(kind) != size) {
         return;
     }
     const std::string path = fresh ? model_.path_of(parent) + "/" + name : model_.path_of(object);
     const std::size_t count = fresh ? random.between(1, 20) : model_.objects[object].references.size();
-    NewReferences made{kind, most, Blob(count * most), Blob(count * most), {}, {}};
+    NewReferences made{kind, size, Blob(count * size), Blob(count * size), {}, std::vector<Sizes>(regions ? count : 0)};
     tell("references %s %zu%s\n", path.c_str(), count, regions ? " to regions" : "");
     for (std::size_t i = 0; i < count; ++i) {
         made.targets.push_back(random.one_in(5) ? kNoObject : any_object(random, regions ? is_fixed : is_any, found));
         made.targets.back() = found ? made.targets.back() : kNoObject;
-        made.regions.emplace_back();
         if (made.targets.back() != kNoObject && !refer(random, i, made)) {
             return;
         }
@@ -321,9 +320,7 @@ void Writing::references(Random& random) {
         }
     }
     model_.objects[object].references = made.targets;
-    if (regions) {
-        model_.objects[object].regions = made.regions;
-    }
+    model_.objects[object].regions = made.regions;
 }
 
 // Makes reference number `i` in both libraries.
