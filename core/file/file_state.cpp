@@ -490,7 +490,9 @@ Status FileState::stop() noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         release_mounts();
         context.destroy(MemoryKind::file, foreign()->released);
+        context.destroy(MemoryKind::file, foreign()->last_sections);
         foreign()->released = nullptr;
+        foreign()->last_sections = nullptr;
     }
     while (FlushClient* client = clients.front()) {
         clients.remove(*client);

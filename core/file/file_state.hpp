@@ -8,6 +8,7 @@
 #include "file_space.hpp"
 #include "heap_keeper.hpp"
 #include "heap_position.hpp"
+#include "heap_space.hpp"
 #include "metadata_cache.hpp"
 #include "metadata_window.hpp"
 #include "superblock.hpp"
@@ -68,44 +69,6 @@ struct Mount {
     Mount* next = nullptr;
 };
 
-/// Bytes of a fractal heap that objects gave up since the last commit. What is on the storage still has these objects,
-/// so that the bytes are not used again before the commit. One heap at a time has any.
-class ReleasedHeapSpace {
-public:
-    /// Whether [offset, offset + size) of that heap has such bytes. `commits`: the number of commits so far.
-    bool has(Address heap, std::uint32_t commits, Address offset, Address size) const noexcept {
-        bool found = false;
-        for (unsigned i = 0; heap == heap_ && commits == commits_ && i < count_; ++i) {
-            found = found || (ranges_[i].offset - offset < size) || (offset - ranges_[i].offset < ranges_[i].size);
-        }
-        return found;
-    }
-    /// Whether one more range of that heap can be noted. If not, a commit comes first.
-    bool has_room(Address heap, std::uint32_t commits) const noexcept {
-        return commits != commits_ || count_ == 0 || (heap == heap_ && count_ < kMost);
-    }
-    void add(Address heap, std::uint32_t commits, Address offset, Address size) noexcept {
-        if (heap != heap_ || commits != commits_ || count_ == kMost) {
-            heap_ = heap;
-            commits_ = commits;
-            count_ = 0;
-        }
-        ranges_[count_++] = {offset, size};
-    }
-
-private:
-    static constexpr unsigned kMost = 64;
-    struct Range {
-        Address offset;
-        Address size;
-    };
-
-    Address heap_ = kUndefinedAddress;
-    std::uint32_t commits_ = 0;
-    unsigned count_ = 0;
-    Range ranges_[kMost];
-};
-
 /// What the state of a file has beside FileState's own members in builds that read all formats: what only files of
 /// other programs need, and what connects files with each other.
 struct ForeignState {
@@ -146,7 +109,8 @@ struct ForeignState {
     std::uint32_t dense_made_at = 0xffffffff;
     /// The number of commits when a border between the names of two symbol table nodes was lowered last.
     std::uint32_t lowered_at = 0xffffffff;
-    ReleasedHeapSpace* released = nullptr;  ///< owned; nullptr: no heap has given up anything yet
+    ReleasedHeapSpace* released = nullptr;   ///< owned; nullptr: no heap has given up anything yet
+    FreeHeapSpace* last_sections = nullptr;  ///< owned; of the heap that was changed last, if there is memory to spare
     FileAccess file_access;
     FileState* mounted_in = nullptr;  ///< holds a reference to this file
     Mount* mounts = nullptr;

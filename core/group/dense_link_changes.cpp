@@ -67,7 +67,7 @@ private:
 // A group whose links are changed.
 class LinkChanges {
 public:
-    LinkChanges(FileState& file, Address group) noexcept : file_(file), group_(group) {}
+    LinkChanges(FileState& file, Address group) noexcept : file_(file), group_(group), changes_(file, kDenseLinks) {}
 
     Status open() noexcept {
         H5MOTE_TRY(storage_.open(file_, group_));
@@ -88,7 +88,7 @@ private:
     const DenseAddresses& dense() const noexcept { return storage_.info.storage; }
 
     Status count_compact(std::uint64_t& links) noexcept;
-    Status add(const DenseAddresses& to, const LinkMessage& link, HeapContent& content) noexcept;
+    Status stage(const DenseAddresses& to, const LinkMessage& link, HeapContent& content) noexcept;
     Status add_encoded(const DenseAddresses& to, const LinkMessage& link, StoredLink* stored = nullptr) noexcept;
     Status copy_compact(const DenseAddresses& to) noexcept;
     Status copy_dense(const DenseAddresses& to) noexcept;
@@ -96,14 +96,16 @@ private:
     Status become_dense(const LinkMessage& link) noexcept;
     Status copy() noexcept;
     Status make_changeable() noexcept;
+    Status wants_compact(ConstBytes name, std::uint64_t& position, bool& wants) noexcept;
     Status become_compact(std::uint64_t left_out) noexcept;
-    Status remove_from(const DenseAddresses& from, ConstBytes name) noexcept;
+    Status stage_removal(const DenseAddresses& from, ConstBytes name) noexcept;
     void dispose_of(const DenseAddresses& addresses) noexcept;
 
     FileState& file_;
     Address group_;
     GroupStorage storage_;
     GroupInfo limits_;
+    OpenDenseStorage changes_;
 };
 
 Status LinkChanges::count_compact(std::uint64_t& links) noexcept {
@@ -116,36 +118,30 @@ Status LinkChanges::count_compact(std::uint64_t& links) noexcept {
     return status == Status::not_found ? Status::ok : status;
 }
 
-// Adds a link, whose message is `content`, to dense storage.
-Status LinkChanges::add(const DenseAddresses& to, const LinkMessage& link, HeapContent& content) noexcept {
-    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseLinks);
-    if (!changes) {
-        return Status::out_of_memory;
-    }
-    H5MOTE_TRY(changes->open(to));
+// Stages a link, whose message is `content`, in dense storage that is open.
+Status LinkChanges::stage(const DenseAddresses& to, const LinkMessage& link, HeapContent& content) noexcept {
     std::byte record[8 + kId];
     std::byte id[FractalHeapChanges::kMostId];
-    H5MOTE_TRY(changes->heap.insert(content, id));
+    H5MOTE_TRY(changes_->heap.insert(content, id));
     {
         FractalHeap heap;
         H5MOTE_TRY(heap.open(file_, to.heap));
         ByName compare(file_, heap, link.name);
         store_le(record, compare.hash());
         std::memcpy(record + 4, id, kId);
-        H5MOTE_TRY(changes->names.insert(compare, {record, 4 + kId}));
+        H5MOTE_TRY(changes_->names.insert(compare, {record, 4 + kId}));
     }
-    if (changes->has_order_index()) {
+    if (changes_->has_order_index()) {
         ByOrder compare(link.order);
         store_le(record, link.order);
         std::memcpy(record + 8, id, kId);
-        H5MOTE_TRY(changes->orders.insert(compare, {record, 8 + kId}));
+        H5MOTE_TRY(changes_->orders.insert(compare, {record, 8 + kId}));
     }
-    H5MOTE_TRY(changes->heap.prepare());
-    changes->apply();
     return Status::ok;
 }
 
-// `stored`, if given, has the bytes of the link; its windows are closed before anything is changed.
+// Adds a link to dense storage. `stored`, if given, has the bytes of the link; its windows are closed before anything
+// is changed.
 Status LinkChanges::add_encoded(const DenseAddresses& to, const LinkMessage& link, StoredLink* stored) noexcept {
     Writer counter;
     link.encode(counter, file_.shape());
@@ -162,7 +158,8 @@ Status LinkChanges::add_encoded(const DenseAddresses& to, const LinkMessage& lin
     if (stored != nullptr) {
         stored->close();
     }
-    status = status == Status::ok ? add(to, copy, content) : status;
+    status = status == Status::ok ? changes_.open(to) : status;
+    status = status == Status::ok ? changes_.finish(stage(to, copy, content)) : status;
     file_.context.release(MemoryKind::value, bytes, size);
     return status;
 }
@@ -290,24 +287,17 @@ Status LinkChanges::copy() noexcept {
     return Status::ok;
 }
 
+// Opens the group's dense storage to be changed, or copies it, if it has to be.
 Status LinkChanges::make_changeable() noexcept {
     if (!DenseStorageChanges::is_possible(file_)) {
         return file_.context.unsupported(Module::group, H5MOTE_HERE, Feature::ordered_writing);
     }
-    Status status;
-    bool wasteful = false;
-    {
-        Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseLinks);
-        if (!changes) {
-            return Status::out_of_memory;
-        }
-        status = changes->open(dense());
-        wasteful = status == Status::ok && changes->wants_copy();
+    bool as_it_is = false;
+    H5MOTE_TRY(changes_.open(dense(), as_it_is));
+    if (!as_it_is) {
+        H5MOTE_TRY(copy());
     }
-    if (status != Status::ok && status != Status::not_found) {
-        return status;
-    }
-    return wasteful || status == Status::not_found ? copy() : Status::ok;
+    return changes_.open(dense());
 }
 
 Status LinkChanges::insert(const LinkMessage& link, bool& compact) noexcept {
@@ -345,55 +335,54 @@ Status LinkChanges::become_compact(std::uint64_t left_out) noexcept {
     return Status::ok;
 }
 
-Status LinkChanges::remove_from(const DenseAddresses& from, ConstBytes name) noexcept {
-    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseLinks);
-    if (!changes) {
-        return Status::out_of_memory;
-    }
-    H5MOTE_TRY(changes->open(from));
+// Stages the removal of a link from dense storage that is open.
+Status LinkChanges::stage_removal(const DenseAddresses& from, ConstBytes name) noexcept {
     FractalHeap heap;
     std::byte record[4 + kId];
     H5MOTE_TRY(heap.open(file_, from.heap));
     ByName compare(file_, heap, name);
-    H5MOTE_TRY(changes->names.find(compare, record));
+    H5MOTE_TRY(changes_->names.find(compare, record));
     const std::uint64_t order = compare.creation_order();
-    H5MOTE_TRY(changes->heap.remove({record + 4, kId}));
-    H5MOTE_TRY(changes->names.remove(compare));
-    if (changes->has_order_index()) {
+    H5MOTE_TRY(changes_->heap.remove({record + 4, kId}));
+    H5MOTE_TRY(changes_->names.remove(compare));
+    if (changes_->has_order_index()) {
         ByOrder by_order(order);
-        const Status status = changes->orders.remove(by_order);
+        const Status status = changes_->orders.remove(by_order);
         if (status != Status::ok) {
             return status == Status::not_found
                        ? file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, from.order_index)
                        : status;
         }
     }
-    H5MOTE_TRY(changes->heap.prepare());
-    changes->apply();
     return Status::ok;
+}
+
+// Finds out whether so few links are left without that one that the header gets them, and which number it has.
+Status LinkChanges::wants_compact(ConstBytes name, std::uint64_t& position, bool& wants) noexcept {
+    BTree2 names;
+    H5MOTE_TRY(names.open(file_, dense().name_index));
+    wants = names.size() <= limits_.min_dense;
+    if (!wants) {
+        return Status::ok;
+    }
+    FractalHeap heap;
+    H5MOTE_TRY(heap.open(file_, dense().heap));
+    ByName compare(file_, heap, name);
+    return names.find(compare, {}, &position);
 }
 
 Status LinkChanges::remove(ConstBytes name) noexcept {
     std::uint64_t position = 0;
-    std::uint64_t links = 0;
-    {
-        FractalHeap heap;
-        BTree2 names;
-        std::byte record[BTree2::kMaxRecordSize];
-        H5MOTE_TRY(heap.open(file_, dense().heap));
-        H5MOTE_TRY(names.open(file_, dense().name_index));
-        ByName compare(file_, heap, name);
-        H5MOTE_TRY(names.find(compare, record, &position));
-        links = names.size() - 1;
-    }
-    if (links < limits_.min_dense) {
+    bool compact = false;
+    H5MOTE_TRY(wants_compact(name, position, compact));
+    if (compact) {
         const Status status = become_compact(position);
         if (status != Status::over_budget && status != Status::unsupported) {
             return status;
         }
     }
     H5MOTE_TRY(make_changeable());
-    return remove_from(dense(), name);
+    return changes_.finish(stage_removal(dense(), name));
 }
 
 Status LinkChanges::take_symbols(DenseAddresses& made) noexcept {

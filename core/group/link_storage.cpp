@@ -73,9 +73,8 @@ H5MOTE_STEP Status find_in_header(FileState& file, Address group, ConstBytes nam
 }
 
 // Finds a link that is no message of the group's header.
-H5MOTE_STEP Status find_elsewhere(FileState& file, Address group, ConstBytes name, StoredLink& link) noexcept {
-    GroupStorage storage;
-    H5MOTE_TRY(storage.open(file, group));
+H5MOTE_STEP Status find_elsewhere(FileState& file, const GroupStorage& storage, ConstBytes name,
+                                  StoredLink& link) noexcept {
     if (storage.kind != LinkStorage::dense) {
         return find_symbol(file, storage, name, link);
     }
@@ -115,9 +114,24 @@ Status find_stored_link(FileState& file, Address group, std::string_view name, S
     bool elsewhere = false;
     const Status status = find_in_header(file, group, bytes_of(name), link, elsewhere);
     if (H5MOTE_ALL_FORMATS != 0 && elsewhere && status == Status::not_found) {
-        return find_elsewhere(file, group, bytes_of(name), link);
+        GroupStorage storage;
+        H5MOTE_TRY(storage.open(file, group));
+        return find_elsewhere(file, storage, bytes_of(name), link);
     }
     return status;
+}
+
+Status GroupStorage::open_to_change(FileState& file, Address group) noexcept {
+    H5MOTE_TRY(open(file, group));
+    return is_changeable(file) ? Status::ok : unsupported(file);
+}
+
+Status GroupStorage::find(FileState& file, Address group, std::string_view name, StoredLink& link) const noexcept {
+    if (H5MOTE_ALL_FORMATS != 0 && kind != LinkStorage::compact) {
+        link.close();
+        return find_elsewhere(file, *this, bytes_of(name), link);
+    }
+    return find_stored_link(file, group, name, link);
 }
 
 Status GroupStorage::unsupported(FileState& file) const noexcept {

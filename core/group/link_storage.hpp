@@ -19,6 +19,10 @@ struct GroupStorage {
 
     /// Reads the group's header. not_found: the object is no group.
     Status open(FileState& file, Address group) noexcept;
+    /// The same. unsupported: the program cannot change the kind that the group has.
+    Status open_to_change(FileState& file, Address group) noexcept;
+    /// find_stored_link() in the group that was opened.
+    Status find(FileState& file, Address group, std::string_view name, StoredLink& link) const noexcept;
     /// Whether the program has the part that changes the kind that the group has.
     bool is_changeable(const FileState& file) const noexcept {
         const Formats& formats = file.context.formats();

@@ -185,9 +185,18 @@ Status resolve_parent(FileState& file, Address group, std::string_view path, Add
 
 namespace {
 
+// Whether a group can get a link of that name: already_exists; unsupported: the program cannot change its kind.
 H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view name) noexcept {
     StoredLink existing;
-    const Status status = find_stored_link(file, group, name, existing);
+    Status status = Status::ok;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // Other builds have refused such a group when they followed the path to it.
+        GroupStorage storage;
+        H5MOTE_TRY(storage.open_to_change(file, group));
+        status = storage.find(file, group, name, existing);
+    } else {
+        status = find_stored_link(file, group, name, existing);
+    }
     if (status == Status::ok) {
         return file.context.fail(Module::group, H5MOTE_HERE, Status::already_exists);
     }
@@ -198,18 +207,13 @@ H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view n
 
 Status check_link_storage(FileState& file, Address group) noexcept {
     GroupStorage storage;
-    H5MOTE_TRY(storage.open(file, group));
-    return storage.is_changeable(file) ? Status::ok : storage.unsupported(file);
+    return storage.open_to_change(file, group);
 }
 
 Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
                     std::string_view& name) noexcept {
     H5MOTE_TRY(file.check_writable());
     H5MOTE_TRY(resolve_parent(file, group, path, parent, name));
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        // Other builds have refused such a group when they followed the path to it.
-        H5MOTE_TRY(check_link_storage(file, parent));
-    }
     return check_free(file, parent, name);
 }
 

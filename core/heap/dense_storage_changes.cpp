@@ -141,6 +141,46 @@ void DenseStorageChanges::undo() noexcept {
     }
 }
 
+Status OpenDenseStorage::open(const DenseAddresses& addresses) noexcept {
+    if (changes_ != nullptr && heap_ == addresses.heap) {
+        return Status::ok;
+    }
+    close();
+    changes_ = file_.context.create<DenseStorageChanges>(MemoryKind::other, file_, kind_);
+    if (changes_ == nullptr) {
+        return Status::out_of_memory;
+    }
+    heap_ = addresses.heap;
+    const Status status = changes_->open(addresses);
+    if (status != Status::ok) {
+        close();
+    }
+    return status;
+}
+
+Status OpenDenseStorage::open(const DenseAddresses& addresses, bool& as_it_is) noexcept {
+    const Status status = open(addresses);
+    as_it_is = status == Status::ok && !changes_->wants_copy();
+    if (!as_it_is) {
+        close();
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status OpenDenseStorage::finish(Status staged) noexcept {
+    const Status status = staged == Status::ok ? changes_->heap.prepare() : staged;
+    if (status == Status::ok) {
+        changes_->apply();
+    }
+    close();
+    return status;
+}
+
+void OpenDenseStorage::close() noexcept {
+    file_.context.destroy(MemoryKind::other, changes_);
+    changes_ = nullptr;
+}
+
 }  // namespace h5mote
 
 #endif

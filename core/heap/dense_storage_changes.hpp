@@ -66,4 +66,32 @@ private:
     bool has_orders_ = false;
 };
 
+/// Dense storage while it is being changed. Takes memory for DenseStorageChanges only while it is open.
+class OpenDenseStorage {
+public:
+    OpenDenseStorage(FileState& file, const DenseKind& kind) noexcept : file_(file), kind_(kind) {}
+    OpenDenseStorage(const OpenDenseStorage&) = delete;
+    OpenDenseStorage& operator=(const OpenDenseStorage&) = delete;
+    ~OpenDenseStorage() { close(); }
+
+    /// DenseStorageChanges::open(), unless this storage is open already. Also out_of_memory.
+    Status open(const DenseAddresses& addresses) noexcept;
+    /// Opens storage that changes should be made in. `as_it_is` is false, and it is closed, if it has to be copied
+    /// first, or had better be.
+    Status open(const DenseAddresses& addresses, bool& as_it_is) noexcept;
+    /// Makes the changes that were staged, if `staged` says that none of them failed, and closes the storage. Else, or
+    /// if storing the heap's free sections fails, nothing has changed.
+    Status finish(Status staged) noexcept;
+    /// Undoes what was staged.
+    void close() noexcept;
+
+    DenseStorageChanges* operator->() const noexcept { return changes_; }
+
+private:
+    FileState& file_;
+    const DenseKind& kind_;
+    Address heap_ = kUndefinedAddress;  // of the storage that is open
+    DenseStorageChanges* changes_ = nullptr;
+};
+
 }  // namespace h5mote

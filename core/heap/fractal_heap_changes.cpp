@@ -10,6 +10,19 @@ constexpr std::uint8_t kDirectBits = 16;
 constexpr std::uint16_t kStartRows = 1;
 // The heap is copied when its blocks take more than this and four times what the objects need.
 constexpr Address kMostWaste = 16384;
+// An object of several parts that is no longer than this is written at once.
+constexpr std::size_t kJoined = 128;
+
+// Copies all bytes of a content.
+Status copy_content(HeapContent& content, std::byte* to) noexcept {
+    for (Address done = 0; done < content.size();) {
+        ConstBytes piece;
+        H5MOTE_TRY(content.peek(done, piece));
+        std::memcpy(to + done, piece.data(), piece.size());
+        done += static_cast<Address>(piece.size());
+    }
+    return Status::ok;
+}
 
 }  // namespace
 
@@ -321,6 +334,11 @@ Status FractalHeapChanges::write_object(HeapContent& object, Address offset) noe
     for (Address done = 0; done < object.size();) {
         ConstBytes piece;
         H5MOTE_TRY(object.peek(done, piece));
+        std::byte joined[kJoined];
+        if (piece.size() < object.size() && object.size() <= kJoined) {
+            H5MOTE_TRY(copy_content(object, joined));
+            piece = {joined, static_cast<std::size_t>(object.size())};
+        }
         H5MOTE_TRY(write(Usage::local_heap, slot.address + from + done, piece));
         CacheEntry* const block = file_.cache.touch(slot.address);
         if (block != nullptr && within(from + done, piece.size(), block->size())) {
@@ -416,12 +434,7 @@ Status FractalHeapChanges::insert(HeapContent& object, Bytes id) noexcept {
         return insert_managed(object, id);
     }
     std::byte bytes[16];
-    for (Address done = 0; done < size;) {
-        ConstBytes piece;
-        H5MOTE_TRY(object.peek(done, piece));
-        std::memcpy(bytes + done, piece.data(), piece.size());
-        done += static_cast<Address>(piece.size());
-    }
+    H5MOTE_TRY(copy_content(object, bytes));
     ++header_.tiny;
     header_.tiny_bytes += size;
     FractalHeapId::encode_tiny(id, {bytes, static_cast<std::size_t>(size)});
@@ -555,6 +568,7 @@ void FractalHeapChanges::apply() noexcept {
     MetadataCache::mark_dirty(*header_block_, 0, Phase::object);
     huge_.apply();
     blocks_.keep();
+    sections_.remember(file_);
     // Since the bytes were noted, the cache may have committed to make room: they are given up with the next commit.
     ForeignState& state = *file_.foreign();
     if (removed_size_ != 0 && state.released != nullptr && !is_released(removed_, removed_size_)) {

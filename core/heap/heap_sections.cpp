@@ -17,11 +17,16 @@ constexpr std::uint8_t kFirstRow = 1;
 }  // namespace
 
 Status HeapSections::load(FileState& file, const FractalHeapTable& table, Address manager) noexcept {
-    count_ = 0;
     changed_ = false;
-    manager_ = manager;
-    list_ = kUndefinedAddress;
+    now_.count = 0;
+    now_.manager = manager;
+    now_.list = kUndefinedAddress;
     if (manager == kUndefinedAddress) {
+        return Status::ok;
+    }
+    const FreeHeapSpace* const last = file.foreign()->last_sections;
+    if (last != nullptr && last->manager == manager) {
+        now_ = *last;
         return Status::ok;
     }
     const FileShape shape = file.shape();
@@ -36,9 +41,9 @@ Status HeapSections::load(FileState& file, const FractalHeapTable& table, Addres
         return file.context.fail(Module::heap, H5MOTE_HERE, Status::corrupt_file, 0, manager);
     }
     window.close();
-    list_ = header.list;
-    list_size_ = header.list_size;
-    return list_ == kUndefinedAddress || header.serialized == 0 ? Status::ok : read_list(file, table, header);
+    now_.list = header.list;
+    now_.list_size = header.list_size;
+    return now_.list == kUndefinedAddress || header.serialized == 0 ? Status::ok : read_list(file, table, header);
 }
 
 Status HeapSections::read_list(FileState& file, const FractalHeapTable& table, const FreeSpaceHeader& header) noexcept {
@@ -53,7 +58,7 @@ Status HeapSections::read_list(FileState& file, const FractalHeapTable& table, c
     H5MOTE_TRY(file.window(Usage::object_header, header.list, header.list_used, true, window));
     FreeSpaceList list;
     H5MOTE_TRY(window.view(0, prefix, ahead));
-    if (!list.decode(file.shape(), ahead) || list.header != manager_) {
+    if (!list.decode(file.shape(), ahead) || list.header != now_.manager) {
         return damaged(H5MOTE_HERE);
     }
     auto at = static_cast<Address>(prefix);
@@ -94,12 +99,12 @@ Status HeapSections::read_list(FileState& file, const FractalHeapTable& table, c
 }
 
 void HeapSections::keep(const Section& section) noexcept {
-    if (count_ < kMost) {
-        sections_[count_++] = section;
+    if (now_.count < kMost) {
+        now_.sections[now_.count++] = section;
         return;
     }
-    Section* smallest = sections_;
-    for (Section& each : sections_) {
+    Section* smallest = now_.sections;
+    for (Section& each : now_.sections) {
         smallest = each.size < smallest->size ? &each : smallest;
     }
     if (smallest->size < section.size) {
@@ -109,17 +114,17 @@ void HeapSections::keep(const Section& section) noexcept {
 
 void HeapSections::shrink(unsigned i, Address size) noexcept {
     changed_ = true;
-    sections_[i].offset += size;
-    sections_[i].size -= size;
-    if (sections_[i].size == 0) {
+    now_.sections[i].offset += size;
+    now_.sections[i].size -= size;
+    if (now_.sections[i].size == 0) {
         erase(i);
     }
 }
 
 HeapSections::Section HeapSections::add(Address offset, Address size) noexcept {
     Section joined{offset, size};
-    for (unsigned i = 0; i < count_;) {
-        const Section each = sections_[i];
+    for (unsigned i = 0; i < now_.count;) {
+        const Section each = now_.sections[i];
         if (each.offset + each.size == joined.offset || joined.offset + joined.size == each.offset) {
             joined.offset = each.offset < joined.offset ? each.offset : joined.offset;
             joined.size += each.size;
@@ -135,8 +140,8 @@ HeapSections::Section HeapSections::add(Address offset, Address size) noexcept {
 }
 
 void HeapSections::remove(Address offset, Address size) noexcept {
-    for (unsigned i = 0; i < count_;) {
-        if (sections_[i].offset - offset < size) {
+    for (unsigned i = 0; i < now_.count;) {
+        if (now_.sections[i].offset - offset < size) {
             changed_ = true;
             erase(i);
         } else {
@@ -146,15 +151,16 @@ void HeapSections::remove(Address offset, Address size) noexcept {
 }
 
 void HeapSections::sort() noexcept {
-    for (unsigned i = 1; i < count_; ++i) {
-        const Section section = sections_[i];
+    for (unsigned i = 1; i < now_.count; ++i) {
+        const Section section = now_.sections[i];
         unsigned at = i;
-        for (; at != 0 && (sections_[at - 1].size > section.size ||
-                           (sections_[at - 1].size == section.size && sections_[at - 1].offset > section.offset));
+        for (;
+             at != 0 && (now_.sections[at - 1].size > section.size ||
+                         (now_.sections[at - 1].size == section.size && now_.sections[at - 1].offset > section.offset));
              --at) {
-            sections_[at] = sections_[at - 1];
+            now_.sections[at] = now_.sections[at - 1];
         }
-        sections_[at] = section;
+        now_.sections[at] = section;
     }
 }
 
@@ -164,15 +170,15 @@ Status HeapSections::store(FileState& file, const FractalHeapTable& table, Stage
         return Status::ok;
     }
     const FileShape shape = file.shape();
-    if (manager_ != kUndefinedAddress) {
-        H5MOTE_TRY(blocks.replace(manager_, static_cast<Address>(FreeSpaceHeader::size(shape))));
+    if (now_.manager != kUndefinedAddress) {
+        H5MOTE_TRY(blocks.replace(now_.manager, static_cast<Address>(FreeSpaceHeader::size(shape))));
     }
-    if (list_ != kUndefinedAddress) {
-        H5MOTE_TRY(blocks.replace(list_, list_size_));
+    if (now_.list != kUndefinedAddress) {
+        H5MOTE_TRY(blocks.replace(now_.list, now_.list_size));
     }
-    manager_ = list_ = manager = kUndefinedAddress;
+    now_.manager = now_.list = manager = kUndefinedAddress;
     changed_ = false;
-    if (count_ == 0) {
+    if (now_.count == 0) {
         return Status::ok;
     }
     FreeSpaceHeader header;
@@ -182,30 +188,41 @@ Status HeapSections::store(FileState& file, const FractalHeapTable& table, Stage
     header.expand = kExpand;
     header.address_bits = table.heap_bits;
     header.longest = std::uint64_t{1} << table.direct_bits;
-    header.sections = header.serialized = count_;
+    header.sections = header.serialized = now_.count;
     Pinned block;
     H5MOTE_TRY(blocks.create(Usage::object_header, static_cast<Address>(FreeSpaceHeader::size(shape)), block));
     H5MOTE_TRY(write_list(file, block->address(), header, blocks));
     Writer writer(block->image());
     header.encode(shape, writer);
     StagedBlocks::mark(*block);
-    manager_ = manager = block->address();
-    list_ = header.list;
-    list_size_ = header.list_size;
+    now_.manager = manager = block->address();
+    now_.list = header.list;
+    now_.list_size = header.list_size;
     return Status::ok;
+}
+
+void HeapSections::remember(FileState& file) const noexcept {
+    FreeHeapSpace*& last = file.foreign()->last_sections;
+    if (last == nullptr && file.cache.is_generous()) {
+        void* const memory = file.context.allocate_spare(MemoryKind::file, sizeof(FreeHeapSpace));
+        last = memory == nullptr ? nullptr : ::new (memory) FreeHeapSpace;
+    }
+    if (last != nullptr) {
+        *last = now_;
+    }
 }
 
 Status HeapSections::write_list(FileState& file, Address header, FreeSpaceHeader& fields,
                                 StagedBlocks& blocks) noexcept {
     sort();
     unsigned groups = 0;
-    for (unsigned i = 0; i < count_; ++i) {
-        groups += i == 0 || sections_[i].size != sections_[i - 1].size ? 1U : 0U;
-        fields.bytes += sections_[i].size;
+    for (unsigned i = 0; i < now_.count; ++i) {
+        groups += i == 0 || now_.sections[i].size != now_.sections[i - 1].size ? 1U : 0U;
+        fields.bytes += now_.sections[i].size;
     }
     const std::size_t size = FreeSpaceList::prefix_size(file.shape()) +
                              groups * (fields.count_width() + fields.size_width()) +
-                             count_ * (fields.address_width() + 1U) + FreeSpaceHeader::kChecksumSize;
+                             now_.count * (fields.address_width() + 1U) + FreeSpaceHeader::kChecksumSize;
     Pinned block;
     H5MOTE_TRY(blocks.create(Usage::object_header, static_cast<Address>(size), block));
     fields.list = block->address();
@@ -214,16 +231,21 @@ Status HeapSections::write_list(FileState& file, Address header, FreeSpaceHeader
     writer.u32(FreeSpaceList::kSignature);
     writer.u8(0);
     file.shape().write_addr(writer, header);
-    for (unsigned i = 0; i < count_;) {
+    std::byte* at = block->at(writer.written());
+    const auto put = [&at](unsigned width, std::uint64_t value) {
+        store_uint(at, width, value);
+        at += width;
+    };
+    for (unsigned i = 0; i < now_.count;) {
         unsigned end = i + 1;
-        while (end < count_ && sections_[end].size == sections_[i].size) {
+        while (end < now_.count && now_.sections[end].size == now_.sections[i].size) {
             ++end;
         }
-        writer.uint(fields.count_width(), end - i);
-        writer.uint(fields.size_width(), sections_[i].size);
+        put(fields.count_width(), end - i);
+        put(fields.size_width(), now_.sections[i].size);
         for (; i < end; ++i) {
-            writer.uint(fields.address_width(), sections_[i].offset);
-            writer.u8(kSingle);
+            put(fields.address_width(), now_.sections[i].offset);
+            *at++ = std::byte{kSingle};
         }
     }
     StagedBlocks::mark(*block);

@@ -16,30 +16,27 @@ namespace h5mote {
 
 class HeapSections {
 public:
-    static constexpr unsigned kMost = 64;
+    static constexpr unsigned kMost = FreeHeapSpace::kMost;
+    using Section = HeapSection;
 
-    struct Section {
-        Address offset;  ///< in the address space of the heap
-        Address size;
-    };
-
-    /// Reads the sections of a heap's manager, if it has one. corrupt_file, io_error.
+    /// Reads the sections of a heap's manager, if it has one and the file does not remember them. corrupt_file,
+    /// io_error.
     Status load(FileState& file, const FractalHeapTable& table, Address manager) noexcept;
     /// Takes `size` bytes from the start of the smallest section that has so many and for which `usable` says true.
     /// false: there is none.
     template <typename Usable>
     bool take(Address size, Usable usable, Address& offset) noexcept {
         unsigned best = kMost;
-        for (unsigned i = 0; i < count_; ++i) {
-            if (sections_[i].size >= size && (best == kMost || sections_[i].size < sections_[best].size) &&
-                usable(sections_[i])) {
+        for (unsigned i = 0; i < now_.count; ++i) {
+            const Section& each = now_.sections[i];
+            if (each.size >= size && (best == kMost || each.size < now_.sections[best].size) && usable(each)) {
                 best = i;
             }
         }
         if (best == kMost) {
             return false;
         }
-        offset = sections_[best].offset;
+        offset = now_.sections[best].offset;
         shrink(best, size);
         return true;
     }
@@ -51,21 +48,19 @@ public:
     /// Stores a new manager with all sections and gives up the old one. `manager` becomes undefined if there are no
     /// sections. no_space, out_of_memory, over_budget, io_error.
     Status store(FileState& file, const FractalHeapTable& table, StagedBlocks& blocks, Address& manager) noexcept;
+    /// The heap's header leads to what store() has stored: the file remembers the sections, if it has memory to spare.
+    void remember(FileState& file) const noexcept;
 
 private:
     Status read_list(FileState& file, const FractalHeapTable& table, const FreeSpaceHeader& header) noexcept;
     void keep(const Section& section) noexcept;
     void shrink(unsigned i, Address size) noexcept;
-    void erase(unsigned i) noexcept { sections_[i] = sections_[--count_]; }
+    void erase(unsigned i) noexcept { now_.sections[i] = now_.sections[--now_.count]; }
     void sort() noexcept;
     Status write_list(FileState& file, Address header, FreeSpaceHeader& fields, StagedBlocks& blocks) noexcept;
 
-    Address manager_ = kUndefinedAddress;  // in the file, with its list
-    Address list_ = kUndefinedAddress;
-    Address list_size_ = 0;
-    unsigned count_ = 0;
+    FreeHeapSpace now_;
     bool changed_ = false;
-    Section sections_[kMost];
 };
 
 }  // namespace h5mote

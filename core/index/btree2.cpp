@@ -6,9 +6,12 @@
 
 namespace h5mote {
 
-BTree2Level BTree2::level(unsigned depth) const noexcept {
-    BTree2Level level;
-    (void)level.compute(file_->shape(), header_, depth);  // cannot fail: open() has computed it for the root
+const BTree2Level& BTree2::level(unsigned depth) noexcept {
+    BTree2Level& level = levels_[depth % 2];
+    if (depths_[depth % 2] != depth) {
+        (void)level.compute(file_->shape(), header_, depth);  // cannot fail: open() has computed it for the root
+        depths_[depth % 2] = depth;
+    }
     return level;
 }
 
@@ -16,6 +19,7 @@ Status BTree2::open(FileState& file, Address header) noexcept {
     file_ = &file;
     address_ = header;
     leaf_ = Node{};
+    depths_[0] = depths_[1] = kNoDepth;
     const FileShape shape = file.shape();
     const std::size_t size = BTree2Header::size(shape);
     MetadataWindow window;
@@ -31,7 +35,7 @@ Status BTree2::open(FileState& file, Address header) noexcept {
     return sound ? Status::ok : damaged(H5MOTE_HERE, header);
 }
 
-Address BTree2::used_size(const Node& node) const noexcept {
+Address BTree2::used_size(const Node& node) noexcept {
     const Address size = narrow(pointers_at(node.records) + BTree2Node::kChecksumSize);
     return node.depth == 0 ? size
                            : size + (Address{node.records} + 1) * level(node.depth - 1U).pointer_size(file_->shape());
@@ -50,7 +54,7 @@ Status BTree2::record_at(MetadataWindow& window, unsigned i, ConstBytes& record)
 
 Status BTree2::child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept {
     const FileShape shape = file_->shape();
-    const BTree2Level below = level(node.depth - 1U);
+    const BTree2Level& below = level(node.depth - 1U);
     const std::size_t size = below.pointer_size(shape);
     ConstBytes bytes;
     H5MOTE_TRY(window.view(pointers_at(node.records) + Address{i} * size, size, bytes));

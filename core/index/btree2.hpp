@@ -56,10 +56,11 @@ protected:
         std::uint32_t records = 0;  // in the node itself
         std::uint16_t depth = 0;    // 0 for leaves
     };
-    // The limits of nodes of that depth, at most that of the root.
-    BTree2Level level(unsigned depth) const noexcept;
+    // The limits of nodes of that depth, at most that of the root. They depend on nothing that a change of the tree
+    // changes.
+    const BTree2Level& level(unsigned depth) noexcept;
     // Bytes of a node up to the end of its checksum.
-    Address used_size(const Node& node) const noexcept;
+    Address used_size(const Node& node) noexcept;
     // Where the first pointer to a child begins in a node with so many records.
     std::size_t pointers_at(unsigned records) const noexcept {
         return BTree2Node::kPrefixSize + std::size_t{records} * header_.record_size;
@@ -84,6 +85,13 @@ protected:
     Address address_ = kUndefinedAddress;
     BTree2Header header_;
     Node leaf_;  // the leaf that record() read last
+
+private:
+    static constexpr unsigned kNoDepth = ~0U;
+
+    // What level() has computed last for even depths and for odd ones: a step down asks for two levels in turns.
+    BTree2Level levels_[2];
+    unsigned depths_[2] = {kNoDepth, kNoDepth};
 };
 
 }  // namespace h5mote

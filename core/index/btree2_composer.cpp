@@ -250,7 +250,7 @@ void BTree2Composer::add_record(ConstBytes record, NewNode& to) noexcept {
 }
 
 void BTree2Composer::add_pointer(const Node& below, NewNode& to) noexcept {
-    const BTree2Level level_below = level(below.depth);
+    const BTree2Level& level_below = level(below.depth);
     const std::size_t size = level_below.pointer_size(file_->shape());
     const BTree2Pointer pointer{below.address, below.records, below.total};
     pointer.store(file_->shape(), level_below, to.block->at(pointers_at(to.node.records) + to.pointers * size));
@@ -267,8 +267,8 @@ void BTree2Composer::finish(std::uint64_t total, NewNode& to) noexcept {
 
 Status BTree2Composer::sum_totals(NewNode& to, std::uint64_t& total) noexcept {
     const FileShape shape = file_->shape();
-    const BTree2Level own = level(to.node.depth);
-    const BTree2Level below = level(to.node.depth - 1U);
+    const BTree2Level& own = level(to.node.depth);
+    const BTree2Level& below = level(to.node.depth - 1U);
     const std::size_t size = below.pointer_size(shape);
     total = to.node.records;
     for (unsigned i = 0; i <= to.node.records; ++i) {
@@ -296,7 +296,7 @@ Status BTree2Composer::set_pointer(const Slot& slot, const Node& node) noexcept 
     }
     Pinned block;
     H5MOTE_TRY(protect_new(slot.holder, block));
-    const BTree2Level below = level(node.depth);
+    const BTree2Level& below = level(node.depth);
     const std::size_t offset = pointers_at(slot.holder.records) + slot.index * below.pointer_size(file_->shape());
     BTree2Pointer{node.address, node.records, node.total}.store(file_->shape(), below, block->at(offset));
     MetadataCache::set_fresh(*block);

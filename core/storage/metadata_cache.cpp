@@ -8,7 +8,6 @@
 namespace h5mote {
 namespace {
 
-constexpr std::size_t kLargeCache = 65536;
 constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::links) - 1);
 
 }  // namespace
@@ -381,7 +380,7 @@ Status MetadataCache::make_room(std::size_t size) noexcept {
     }
     // Changed blocks stay, and looking for others passes them. A large cache makes so much room at once that this
     // search is rare.
-    const bool large = H5MOTE_ALL_FORMATS != 0 && budget_ >= kLargeCache && need <= budget_ / 2;
+    const bool large = is_generous() && need <= budget_ / 2;
     const std::size_t wanted = large ? need + budget_ / 16 : need;
     if (evict_clean(wanted)) {
         return Status::ok;

@@ -311,10 +311,14 @@ public:
 
     std::size_t used() const noexcept { return used_; }
     std::size_t budget() const noexcept { return budget_; }
+    /// Whether the machine has memory enough for what saves time only.
+    bool is_generous() const noexcept { return H5MOTE_ALL_FORMATS != 0 && budget_ >= kGenerous; }
 
     void reclaim() noexcept override;
 
 private:
+    static constexpr std::size_t kGenerous = 65536;
+
     // NOLINTNEXTLINE(bugprone-sizeof-expression): the table of buckets is one of pointers.
     std::size_t bucket_bytes() const noexcept { return bucket_count_ * sizeof(CacheEntry*); }
     static std::size_t footprint(std::size_t size) noexcept { return sizeof(CacheEntry) + size; }

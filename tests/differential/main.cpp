@@ -2,9 +2,10 @@
 //
 //   h5mote_differential [--case NAME] [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]
 //
-// Runs both cases, writing and reading, or only the case NAME, with one seed after the other. Each run is a process of
-// its own, so that a crash or an endless loop is a failure like any other. The first run that fails is shrunk by taking
-// steps out of it; the program prints its seed and the remaining steps, and ends with exit code 1.
+// Runs all cases (writing; files: writing to two at the same time; reading), or only the case NAME, with one seed after
+// the other. Each run is a process of its own, so that a crash or an endless loop is a failure like any other. The
+// first run that fails is shrunk by taking steps out of it; the program prints its seed and the remaining steps, and
+// ends with exit code 1.
 //
 // The program runs for --seconds, or for the environment's H5MOTE_RANDOM_SECONDS, or for a minute. `--storage` keeps to
 // one driver. With `--least N`, fewer than N operations per minute are a failure, too. With DIFFERENTIAL_TRACE in the
@@ -68,6 +69,7 @@ struct Case {
 constexpr Case kCases[] = {
 #if H5MOTE_WRITE
     {"writing", random_steps, run_writing},
+    {"files", random_steps_for_two_files, run_two_files},
 #endif
 #if H5MOTE_ALL_FORMATS
     {"reading", random_reading_steps, run_reading},

@@ -45,7 +45,9 @@ private:
 
 class PosixStorage final : public Storage {
 public:
-    PosixStorage() : path_("differential." + std::to_string(::getpid()) + ".h5") {
+    PosixStorage() {
+        static int number = 0;
+        path_ = "differential." + std::to_string(::getpid()) + ".storage" + std::to_string(++number) + ".h5";
         need(driver_.open(path_.c_str(), PosixDriver::Mode::truncate), "posix");
         need(driver_.close(), "posix");
     }

@@ -78,7 +78,8 @@ struct ObjectValue {
 };
 
 struct Tree {
-    /// libhdf5 makes every object track the order of its attributes, because the file shares attributes.
+    /// libhdf5 makes every object track the order of its attributes, because the file shares attributes, or one whose
+    /// objects were copied.
     bool tracks_all = false;
     std::vector<ObjectValue> objects = std::vector<ObjectValue>(1);  ///< the root group first
 

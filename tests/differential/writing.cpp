@@ -27,7 +27,23 @@ constexpr const Filter* kFilters[] = {&shuffle_filter, &deflate_filter, &fletche
 
 Span<const Filter* const> writing_filters() noexcept { return kFilters; }
 
-Writing::Writing(std::uint64_t seed, const WritingOptions& options) : random_(seed), options_(options) {
+Machine::Machine(Random& random, bool with_everything) : everything(with_everything) {
+    if (random.one_in(2)) {
+        memory.resize(1 << 18);
+        arena.emplace(Bytes{reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8});
+    }
+    library.emplace(allocator(), port, writing_filters(), formats_of(everything));
+}
+
+void Machine::expect_unused() {
+    library->garbage_collect();
+    if (allocator().usage().now != 0) {
+        differ("memory: the session left " + std::to_string(allocator().usage().now) + " bytes behind");
+    }
+}
+
+Writing::Writing(std::uint64_t seed, const WritingOptions& options, Machine* shared, const char* label)
+    : random_(seed), options_(options), shared_(shared), label_(label) {
     std::string name = options.storage;
     if (name.empty()) {
         name = kStorages[random_.below(sizeof kStorages / sizeof *kStorages)];
@@ -37,7 +53,7 @@ Writing::Writing(std::uint64_t seed, const WritingOptions& options) : random_(se
         differ("storage: unknown");
     }
     tell("storage %s\n", name.c_str());
-    everything_ = H5MOTE_ALL_FORMATS != 0 && random_.one_in(2);
+    everything_ = shared_ != nullptr ? shared_->everything : H5MOTE_ALL_FORMATS != 0 && random_.one_in(2);
     start();
 }
 
@@ -45,6 +61,7 @@ void Writing::tell(const char* format, ...) const {
     if (options_.log != nullptr) {
         std::va_list arguments;
         va_start(arguments, format);
+        std::fputs(label_, options_.log);
         std::vfprintf(options_.log, format, arguments);
         va_end(arguments);
         std::fflush(options_.log);
@@ -52,11 +69,10 @@ void Writing::tell(const char* format, ...) const {
 }
 
 bool Writing::open(Random& random, bool create, const FileCreate& properties) {
-    session_.emplace(random, storage_->open(), everything_);
+    session_.emplace(random, storage_->open(), everything_, shared_);
     session_->access.opener = everything_ ? &shelf_ : nullptr;
-    session_->library.emplace(session_->allocator(), session_->port, writing_filters(), formats_of(everything_));
     tell("session: %s, metadata cache %zu, chunk cache %zu%s, versions from %d%s\n",
-         session_->arena ? "arena" : "malloc", session_->access.metadata_cache, session_->access.chunk_cache,
+         session_->machine->arena ? "arena" : "malloc", session_->access.metadata_cache, session_->access.chunk_cache,
          everything_ ? ", all formats" : "", static_cast<int>(session_->access.low),
          session_->access.torn_headers ? ", torn headers" : "");
     const auto attempt = [&] {
@@ -120,9 +136,8 @@ Blob Writing::end() {
     if (status != Status::ok) {
         differ("close: " + say(library(), status));
     }
-    library().garbage_collect();
-    if (session_->allocator().usage().now != 0) {
-        differ("memory: the session left " + std::to_string(session_->allocator().usage().now) + " bytes behind");
+    if (shared_ == nullptr) {
+        session_->machine->expect_unused();
     }
     session_.reset();
     storage_->close();
@@ -409,7 +424,7 @@ void Writing::run(const Step& step) {
         case StepKind::unlink:
             return unlink(random);
         case StepKind::copy_object:
-            return copy_object(random);
+            return copy_object(*this, random);
         case StepKind::variable_length:
             return variable_length(random);
         case StepKind::flush: {
@@ -444,21 +459,69 @@ std::vector<Step> random_steps(std::uint64_t seed) {
     return steps;
 }
 
+namespace {
+
+// Runs the steps. `shares_messages` says whether a file of the run does: libhdf5 1.10 cannot delete some of the objects
+// that it has made there.
+template <typename Run, typename Shares>
+void pass_known_faults(const Run& run, const Shares& shares_messages) {
+    try {
+        run();
+    } catch (const Spoiled&) {
+    } catch (const Difference& difference) {
+        if (!shares_messages() || difference.text.rfind("libhdf5 refuses", 0) != 0) {
+            throw;
+        }
+    }
+}
+
+}  // namespace
+
 WritingCounts run_writing(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options) {
     Writing writing(seed, options);
-    try {
+    const auto run = [&] {
         for (const Step& step : steps) {
             writing.run(step);
         }
         writing.finish();
-    } catch (const Spoiled&) {
-    } catch (const Difference& difference) {
-        // libhdf5 1.10 cannot delete some of the objects that it has made in files with shared messages.
-        if (!writing.shares_messages() || difference.text.rfind("libhdf5 refuses", 0) != 0) {
-            throw;
+    };
+    pass_known_faults(run, [&] { return writing.shares_messages(); });
+    return writing.counts();
+}
+
+WritingCounts run_two_files(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options) {
+    Random random(seed);
+    Machine machine(random, H5MOTE_ALL_FORMATS != 0 && !random.one_in(4));
+    Writing first(random.next(), options, &machine, "first: ");
+    Writing second(random.next(), options, &machine, "second: ");
+    const auto run = [&] {
+        for (const Step& step : steps) {
+            Random choice(~step.seed);
+            const bool is_first = choice.one_in(2);
+            Writing& file = is_first ? first : second;
+            if (step.kind == StepKind::copy_object && !choice.one_in(4)) {
+                file.copy_object(is_first ? second : first, choice);
+            } else {
+                file.run(step);
+            }
+        }
+        first.finish();
+        second.finish();
+        machine.expect_unused();
+    };
+    pass_known_faults(run, [&] { return first.shares_messages() || second.shares_messages(); });
+    return {first.counts().operations + second.counts().operations, first.counts().refused + second.counts().refused};
+}
+
+std::vector<Step> random_steps_for_two_files(std::uint64_t seed) {
+    std::vector<Step> steps = random_steps(seed);
+    Random random(seed ^ 0x94d049bb);
+    for (Step& step : steps) {
+        if (random.one_in(6)) {
+            step.kind = StepKind::copy_object;
         }
     }
-    return writing.counts();
+    return steps;
 }
 
 }  // namespace differential

@@ -59,4 +59,9 @@ std::vector<Step> random_steps(std::uint64_t seed);
 /// Throws Difference.
 WritingCounts run_writing(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options);
 
+/// The same with two files that are open at the same time in one library, each with a model. Objects are copied from
+/// one to the other.
+std::vector<Step> random_steps_for_two_files(std::uint64_t seed);
+WritingCounts run_two_files(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options);
+
 }  // namespace differential

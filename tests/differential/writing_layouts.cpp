@@ -84,8 +84,9 @@ void Writing::external(Random& random) {
     std::uint64_t left = bytes;
     const std::uint64_t count = random.between(1, 3);
     names.reserve(count);
+    static unsigned number = 0;  // all files that are open have theirs in one directory
     for (std::uint64_t i = 0; i < count; ++i) {
-        names.push_back("differential." + std::to_string(::getpid()) + ".external" + std::to_string(externals_++));
+        names.push_back("differential." + std::to_string(::getpid()) + ".external" + std::to_string(number++));
         const std::uint64_t size = i + 1 == count ? (random.one_in(2) ? kUnlimited : std::max<std::uint64_t>(left, 1))
                                                   : random.between(1, bytes);
         files.push_back({names.back(), random.below(20), size});

@@ -23,29 +23,29 @@ Type native_type(const Type& type) { return Type(DIFFERENTIAL_ID(H5Tget_native_t
 
 #if H5MOTE_ALL_FORMATS
 
-std::size_t Writing::copied(std::size_t object, std::map<std::size_t, std::size_t>& copies) {
+std::size_t Writing::copied(const Writing& from, std::size_t object, std::map<std::size_t, std::size_t>& copies) {
     const auto [at, fresh] = copies.emplace(object, model_.objects.size());
     const std::size_t copy = at->second;
     if (fresh) {
-        const ObjectValue original = model_.objects[object];
+        const ObjectValue original = from.model_.objects[object];
         model_.objects.push_back(original);
-        if (const auto fill = fills_.find(object); fill != fills_.end()) {
+        if (const auto fill = from.fills_.find(object); fill != from.fills_.end()) {
             const auto value = fill->second;
             fills_[copy] = value;
         }
         for (const auto& [name, link] : original.links) {
             if (!link.soft) {
-                const std::size_t to = copied(link.object, copies);
+                const std::size_t to = copied(from, link.object, copies);
                 model_.objects[copy].links[name].object = to;
             }
         }
         if (original.type_object != kNoObject) {
-            const std::size_t to = copied(original.type_object, copies);
+            const std::size_t to = copied(from, original.type_object, copies);
             model_.objects[copy].type_object = to;
         }
         for (const auto& [name, attribute] : original.attributes) {
             if (attribute.type_object != kNoObject) {
-                const std::size_t to = copied(attribute.type_object, copies);
+                const std::size_t to = copied(from, attribute.type_object, copies);
                 model_.objects[copy].attributes[name].type_object = to;
             }
         }
@@ -85,37 +85,58 @@ void Writing::repack(const Blob& image) {
     verify(Blob(bytes.begin(), bytes.end()), "the copy of the file");
 }
 
-void Writing::copy_object(Random& random) {
-    bool found = false;
-    const std::size_t object = any_object(random, is_any, found);
-    const std::size_t parent = any_object(random, is_group, found);
-    const std::string name = new_name(random);
-    const std::string from = model_.path_of(object);
-    const std::string to = model_.path_of(parent) + "/" + name;
-    // Not into itself, and not too often of much, so that files stay small.
-    std::size_t below = 0;
+std::size_t Writing::copy_size(std::size_t object, const Writing& to) const {
+    constexpr std::size_t kMany = 100;
+    const std::string top = model_.path_of(object) + "/";
+    std::size_t size = 0;
     for (std::size_t i = 0; i < model_.objects.size(); ++i) {
         const std::string path = model_.path_of(i);
-        const bool inside = path != "?" && (path + "/").rfind(from + "/", 0) == 0;
+        if (path == "?" || (path + "/").rfind(top, 0) != 0) {
+            continue;
+        }
         // The copies of external data and of the original are the same bytes; references are not followed.
-        below += !inside ? 0U : model_.objects[i].external || model_.objects[i].is_reference ? 100U : 1U;
+        const ObjectValue& value = model_.objects[i];
+        bool unfit = value.external || value.is_reference;
+        if (&to != this) {
+            // libhdf5 1.10 makes damaged headers of those of version 1, if the other file has none of that version. The
+            // sources of a virtual dataset are those of its own file.
+            H5O_info_t info;
+            DIFFERENTIAL_OK(H5Oget_info2(other(i, file_), &info, H5O_INFO_HDR));
+            unfit = unfit || !value.parts.empty() || (info.hdr.version == 1 && to.bounds_.low != H5F_LIBVER_EARLIEST);
+        }
+        size += unfit ? kMany : 1;
     }
-    if (!everything_ || object == 0 || below > 8 || (to + "/").rfind(from + "/", 0) == 0 ||
-        model_.objects[parent].links.count(name) != 0) {
+    return size;
+}
+
+void Writing::copy_object(Writing& other, Random& random) {
+    bool found = false;
+    const bool between_files = &other != this;
+    const std::size_t object = other.any_object(random, is_any, found);
+    const std::size_t parent = any_object(random, is_group, found);
+    const std::string name = new_name(random);
+    const std::string from = other.model_.path_of(object);
+    const std::string to = model_.path_of(parent) + "/" + name;
+    // Not into itself, and not too often of much, so that files stay small.
+    if (!everything_ || object == 0 || other.copy_size(object, *this) > 8 ||
+        (!between_files && (to + "/").rfind(from + "/", 0) == 0) || model_.objects[parent].links.count(name) != 0) {
         return;
     }
-    tell("copy_object %s to %s\n", from.c_str(), to.c_str());
+    tell("copy_object %s%s to %s\n", between_files ? other.label_ : "", from.c_str(), to.c_str());
+    Group source = other.session_->file.root();
     Group root = session_->file.root();
     CopyOptions options;
     options.buffer = random.pick<std::size_t>({512, 4096, 65536});
-    if (!done(h5mote::copy_object(root, from, root, to, options), "copy_object")) {
+    if (!done(h5mote::copy_object(source, from, root, to, options), "copy_object")) {
         return;
     }
     // libhdf5 1.10 crashes when attributes in dense storage have values of variable length.
     const Alone alone;
-    DIFFERENTIAL_OK(H5Ocopy(file_, from.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+    DIFFERENTIAL_OK(H5Ocopy(other.file_, from.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+    // The copy of an object that tracks the order of its attributes does, too.
+    model_.tracks_all = model_.tracks_all || other.model_.tracks_all;
     std::map<std::size_t, std::size_t> copies;
-    const std::size_t copy = copied(object, copies);
+    const std::size_t copy = copied(other, object, copies);
     link(parent, name, {false, "", copy});
 }
 
@@ -214,7 +235,7 @@ void Writing::variable_length(Random& random) {
 #else
 
 void Writing::repack(const Blob& /*image*/) {}
-void Writing::copy_object(Random& /*random*/) {}
+void Writing::copy_object(Writing& /*other*/, Random& /*random*/) {}
 void Writing::variable_length(Random& /*random*/) {}
 void Writing::commit_datatype(Random& /*random*/) {}
 

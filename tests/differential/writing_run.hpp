@@ -43,13 +43,27 @@ h5mote::Span<const h5mote::Filter* const> writing_filters() noexcept;
 /// nothing in the profile `logger`.
 void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who, DriverOpener& opener);
 
-// One session of h5mote: memory (an arena or malloc), library, file and the handles that stay open.
+/// Memory (an arena or malloc), and a library that uses it.
+struct Machine {
+    Machine(Random& random, bool everything);
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+    Allocator& allocator() { return arena ? static_cast<Allocator&>(*arena) : heap; }
+    /// Throws Difference unless the files, which are closed, have given back all memory.
+    void expect_unused();
+
+    const bool everything;  ///< the library has all parts of the format
+    std::vector<std::uint64_t> memory;
+    std::optional<Arena> arena;
+    MallocAllocator heap;
+    NullPort port;
+    std::optional<Library> library;
+};
+
+/// One session of h5mote: file and the handles that stay open, on a machine of its own or on one that has other files.
 struct Session {
-    Session(Random& random, Driver& storage, bool everything) : driver(storage) {
-        if (random.one_in(2)) {
-            memory.resize(1 << 18);
-            arena.emplace(Bytes{reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8});
-        }
+    Session(Random& random, Driver& storage, bool everything, Machine* shared) : driver(storage) {
+        machine = shared != nullptr ? shared : &own.emplace(random, everything);
         access.metadata_cache = random.pick<std::size_t>({1024, 1536, 2048, 4096, 16384, 262144});
         access.chunk_cache = random.pick<std::size_t>({256, 481, 1024, 4096, 16384, 1 << 20});
         if (everything) {
@@ -59,13 +73,9 @@ struct Session {
             access.torn_headers = random.one_in(2);
         }
     }
-    Allocator& allocator() { return arena ? static_cast<Allocator&>(*arena) : heap; }
 
-    std::vector<std::uint64_t> memory;
-    std::optional<Arena> arena;
-    MallocAllocator heap;
-    NullPort port;
-    std::optional<Library> library;
+    std::optional<Machine> own;
+    Machine* machine;
     Driver& driver;
     FileAccess access;
     File file;
@@ -128,15 +138,18 @@ private:
 
 class Writing {
 public:
-    Writing(std::uint64_t seed, const WritingOptions& options);
+    /// `shared`: the machine, if it has other files as well; then `label` says in the log which file this is.
+    Writing(std::uint64_t seed, const WritingOptions& options, Machine* shared = nullptr, const char* label = "");
     void run(const Step& step);
+    /// Copies an object of another file, or of the same one, with all that belongs to it.
+    void copy_object(Writing& other, Random& random);
     void finish() { (void)end(); }
     const WritingCounts& counts() const noexcept { return counts_; }
     bool shares_messages() const noexcept { return shares_messages_; }
 
 private:
     [[gnu::format(printf, 2, 3)]] void tell(const char* format, ...) const;
-    Library& library() { return *session_->library; }
+    Library& library() { return *session_->machine->library; }
 
     void start();
     Blob end();
@@ -180,7 +193,6 @@ private:
     void commit_datatype(Random& random);
     void hard_link(Random& random);
     void unlink(Random& random);
-    void copy_object(Random& random);
     void variable_length(Random& random);
     void external(Random& random);
     void virtual_dataset(Random& random);
@@ -203,8 +215,11 @@ private:
     // Adds an object with a link to it. Invalidates references to others.
     ObjectValue& add_object(std::size_t parent, const std::string& name, ObjectValue::Kind kind);
     ObjectValue& add_dataset(std::size_t parent, const std::string& name, const Type& type, const Extent& extent);
-    // A copy of an object of the model and of all below it. `copies`: which objects have one already.
-    std::size_t copied(std::size_t object, std::map<std::size_t, std::size_t>& copies);
+    // A copy of an object of a model and of all below it. `copies`: which objects have one already.
+    std::size_t copied(const Writing& from, std::size_t object, std::map<std::size_t, std::size_t>& copies);
+    // How many objects a copy of that one in another file, or the same, would have; many where no copy is possible, or
+    // one that cannot be compared.
+    std::size_t copy_size(std::size_t object, const Writing& to) const;
     void close_dataset(Random& random);
 
     void link(std::size_t group, const std::string& name, const LinkValue& value);
@@ -214,6 +229,8 @@ private:
 
     Random random_;
     WritingOptions options_;
+    Machine* shared_;
+    const char* label_;
     // Whether h5mote has all parts of the format, and may refuse nothing for the want of one.
     bool everything_ = false;
     bool shares_messages_ = false;
@@ -225,7 +242,6 @@ private:
     Tree model_;
     Shelf shelf_;
     std::set<std::string> pinned_;
-    unsigned externals_ = 0;
     // The value of new elements of each dataset, and 0xff if it is known, else 0.
     std::map<std::size_t, std::pair<Blob, std::byte>> fills_;
 };

@@ -289,3 +289,8 @@ TEST(DenseCuts, LinksInASmallCache) { sweep("dense_links_small", 1000, {false, 2
 TEST(DenseCuts, AttributesInASmallCache) { sweep("dense_attributes_small", 1000, {true, 2, 1024, 12}); }
 
 TEST(DenseCuts, FewDenseAttributes) { sweep("dense_attributes_few", 1000, {true, 3, 2048, 12, true}); }
+
+// With memory to spare the file remembers the free sections of the heap that was changed last.
+TEST(DenseCuts, LinksInALargeCache) { sweep("dense_links_large", 1000, {false, 4, 65536, 12, true}); }
+
+TEST(DenseCuts, AttributesInALargeCache) { sweep("dense_attributes_large", 1000, {true, 4, 65536, 12}); }

@@ -129,6 +129,7 @@ struct Faults {
     bool allocations = false;
     bool persistent = false;
     bool dense = false;
+    std::size_t cache = 4096;  // with a large one the file remembers the free sections of a heap
     DriverFault driver = {};
 };
 
@@ -149,10 +150,13 @@ bool point(const std::string& name, const Change& change, Faults faults, std::ui
         Library library(refusing, port, kFilters, formats_for(faults.dense));
         library.set_free_list_limits({0, 0});
         FileAccess access;
-        access.metadata_cache = 4096;
+        access.metadata_cache = faults.cache;
         access.chunk_cache = 256;
         auto file = File::open(library, failing, access);
         EXPECT_EQ(file.status(), Status::ok);
+        if (faults.dense) {
+            EXPECT_EQ(file->root().open_group("a")->write_attribute("first", 1), Status::ok);
+        }
         before = state_of(*file);
         if (faults.allocations) {
             refusing.arm(k, faults.persistent);
@@ -190,7 +194,7 @@ bool point(const std::string& name, const Change& change, Faults faults, std::ui
 }
 
 // Returns the number of points.
-std::uint64_t sweep(const std::string& name, const Change& change, bool dense = false) {
+std::uint64_t sweep(const std::string& name, const Change& change, bool dense = false, std::size_t cache = 4096) {
     std::uint64_t points = 0;
     std::uint64_t unnoticed = 0;
     const auto run = [&](const Faults& faults) {
@@ -203,6 +207,7 @@ std::uint64_t sweep(const std::string& name, const Change& change, bool dense = 
         Faults faults;
         faults.persistent = persistent;
         faults.dense = dense;
+        faults.cache = cache;
         faults.allocations = true;
         run(faults);
         faults.allocations = false;
@@ -255,6 +260,7 @@ TEST(ObjectChangesFaults, Attributes) {
 TEST(ObjectChangesFaults, DenseAttributes) {
     const auto dense = [](const char* name, const std::function<Status(Group&)>& change) {
         EXPECT_GT(sweep(name, in_a(change), true), 1U);
+        EXPECT_GT(sweep(std::string(name) + ", large cache", in_a(change), true, 65536), 1U);
     };
     dense("rename dense attribute", [](Group& a) { return a.rename_attribute("number 3", "n"); });
     dense("replace dense attribute", [](Group& a) { return a.replace_attribute("number 4", 1.5); });

@@ -72,7 +72,7 @@ Plan draw_plan(Random& random, std::size_t count) {
 
 h5mote::FileAccess draw_access(Random& random, bool everything) {
     h5mote::FileAccess access;
-    static constexpr std::size_t kMetadata[] = {1024, 1024, 1400, 2048, 2048, 3000, 4096, 16384};
+    static constexpr std::size_t kMetadata[] = {1024, 1024, 1400, 2048, 2048, 3000, 4096, 65536};
     static constexpr std::size_t kChunks[] = {64, 200, 481, 1024, 4096, 4096, 16384};
     access.metadata_cache = random.of(kMetadata);
     access.chunk_cache = random.of(kChunks);
