@@ -73,6 +73,11 @@ public:
     bool can_reserve() const noexcept { return can_change() && changes().free_run != nullptr; }
     /// Whether a single chunk can be removed from the index.
     bool can_remove() const noexcept { return kind() != ChunkIndex::implicit; }
+    /// Whether chunks behind the last row may be entered before they are used, because those that are not used can be
+    /// removed again: nothing looks for them in a B-tree.
+    bool can_give_back() const noexcept {
+        return H5MOTE_ALL_FORMATS == 0 || (can_change() && can_remove() && !by_coordinates());
+    }
     /// Whether the chunks of an implicit index, all of them, lie in the file. corrupt_file.
     Status check_space() noexcept;
     /// Whether the index exists already: creating it changes the dataset's object header. Only if can_change().

@@ -464,9 +464,8 @@ Status DatasetState::flush_raw() noexcept {
 // Allocates chunks behind the last row ahead of use: one more than were begun since the last flush, but besides that
 // one no more than reserve_ bytes hold.
 Status DatasetState::prepare(Phase phase) noexcept {
-    // Chunks in a B-tree are not prepared: nothing would give those back that are not used.
     if (H5MOTE_WRITE == 0 || H5MOTE_PREPARE_APPENDS == 0 || !appended_ || filtered() || !table_.exists() ||
-        !fits_cache() || (H5MOTE_ALL_FORMATS != 0 && table_.by_coordinates())) {
+        !fits_cache() || !table_.can_give_back()) {
         return Status::ok;
     }
     const ChunkNumber begun = narrow(divide_up(dims()[0], chunk_rows()));
@@ -517,7 +516,7 @@ Status DatasetState::prepare_chunks(ChunkNumber from, ChunkNumber to, Phase phas
 // Releases the chunks beyond the last element: they were allocated ahead, or a power cut kept them and lost their rows.
 Status DatasetState::give_back(bool again) noexcept {
     // A dataset that this session did not change stays as it is, even if a power cut left chunks beyond its extent.
-    if (H5MOTE_WRITE == 0 || !changed_ || !is_chunked() || rank() != 1 || !table_.can_reserve()) {
+    if (H5MOTE_WRITE == 0 || !changed_ || !is_chunked() || rank() != 1 || !table_.can_give_back()) {
         return Status::ok;
     }
     if (again) {
@@ -525,7 +524,8 @@ Status DatasetState::give_back(bool again) noexcept {
         const ChunkNumber first = narrow(divide_up(dims()[0], chunk_rows()));
         return given_back_ ? table_.set(first, ChunkLocation{}, 0, 1) : Status::ok;
     }
-    // Chunks that could not be removed keep their space, which does no harm.
+    // A chunk that could not be removed keeps its space, and libhdf5 takes it for data when it makes the dataset
+    // longer.
     const Status status = remove_ahead();
     return can_wait(status) ? Status::ok : status;
 }

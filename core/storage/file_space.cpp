@@ -70,10 +70,17 @@ bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
     }
     FreeExtent best{0, kUndefinedAddress, 0, SpaceKind::metadata};
     std::size_t chosen = free_.count();
-    // Where all kinds of extents are equally good, a long list need not be searched from its beginning.
-    const bool finds = free_.finds_smallest() && !has_pages() && !is_aggregated(kind_of(usage), size);
+    // A long list need not be searched from its beginning: with aggregation first for extents of the same kind, and
+    // then for others.
+    const bool finds = free_.finds_smallest() && !has_pages();
     if (finds) {
-        chosen = free_.find_smallest(size, [&](const FreeExtent& extent) { return fits(usage, size, extent); });
+        const bool apart = is_aggregated(kind_of(usage), size);
+        chosen = free_.find_smallest(size, [&](const FreeExtent& extent) {
+            return (!apart || extent.kind == kind_of(usage)) && fits(usage, size, extent);
+        });
+        if (apart && chosen >= free_.count()) {
+            chosen = free_.find_smallest(size, [&](const FreeExtent& extent) { return fits(usage, size, extent); });
+        }
         best = chosen < free_.count() ? free_.get(chosen) : best;
     }
     for (std::size_t i = 0; !finds && i < free_.count(); ++i) {
