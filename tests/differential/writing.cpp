@@ -161,6 +161,7 @@ void Writing::reopen(Random& random) {
         if (storage_->load(other)) {
             if (open(random, false, {})) {
                 file_ = open_image(mine, bounds_);
+                exchanged_ = true;
                 return;
             }
             // h5mote cannot write to a file of this format: both libraries continue with their own files.

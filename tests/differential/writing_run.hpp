@@ -238,6 +238,7 @@ private:
     std::unique_ptr<Storage> storage_;
     std::optional<Session> session_;
     Bounds bounds_;
+    bool exchanged_ = false;  // file_ is one that h5mote has made
     Id file_;
     Tree model_;
     Shelf shelf_;
