@@ -3,6 +3,7 @@
 #include "checked.hpp"
 #include "committed_type.hpp"
 #include "dense_changes.hpp"
+#include "fractal_heap_changes.hpp"
 #include "prepare.hpp"
 #include "shared_changes.hpp"
 #include "text.hpp"
@@ -121,10 +122,9 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
 // Whether a value may replace the one that `stored` has, which is checked as in replace_value(). `committed`: the
 // committed datatype of that one.
 H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& stored, const AttributeContent& content,
-                                     Address& committed) noexcept {
+                                     Address committed) noexcept {
     const AttributeParts& parts = stored.parts;
     ConstBytes bytes;
-    H5MOTE_TRY(committed_type_of(file, stored, committed));
     if (content.any) {
         return Status::ok;
     }
@@ -152,22 +152,33 @@ H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& st
 // The attribute that an object has, if any.
 struct Existing {
     bool exists = false;
-    bool in_heap = false;
+    bool dense = false;
     std::uint16_t order = 0;
-    Address committed = kUndefinedAddress;
+    Address committed = kUndefinedAddress;  ///< datatype that has this attribute as a user
 };
+
+// Writes the message but for its data.
+Status encode_head(FileState& file, AttributeContent& content, StoredContent& head) noexcept {
+    const ConstBytes data = content.message.data;
+    content.message.data = {};
+    const Status status = encode_message(file, MessageType::attribute, content, head);
+    content.message.data = data;
+    return status;
+}
 
 // Writes the attribute to dense storage, if that is where the object has it or should have it; else `compact`.
 H5MOTE_STEP Status write_dense(FileState& file, const DenseChangesFormat& format, Address header,
-                               AttributeContent& content, const Existing& old, bool& compact) noexcept {
+                               AttributeContent& content, const Existing& old, ConstBytes shared,
+                               bool& compact) noexcept {
     const std::size_t size = content.size();
     bool wants = false;
     NewAttribute attribute;
     attribute.name = content.message.name;
     attribute.data = content.message.data;
     attribute.order = old.order;
+    attribute.shared = shared;
     const bool exists = old.exists;
-    compact = exists && !old.in_heap && size <= 0xffff;
+    compact = exists && !old.dense && size <= 0xffff;
     if (compact) {
         return Status::ok;
     }
@@ -179,36 +190,19 @@ H5MOTE_STEP Status write_dense(FileState& file, const DenseChangesFormat& format
     if (!exists) {
         H5MOTE_TRY(next_order(file, header, attribute.order, true));
     }
-    const std::size_t head = size - attribute.data.size();
-    auto* const bytes = static_cast<std::byte*>(file.context.allocate(MemoryKind::value, head));
-    if (bytes == nullptr) {
-        return Status::out_of_memory;
-    }
-    content.message.data = {};
-    Writer writer({bytes, head});
-    content.write(writer);
-    content.message.data = attribute.data;
-    attribute.head = {bytes, head};
-    const Status status = format.write_attribute(file, header, attribute, exists, compact);
-    file.context.release(MemoryKind::value, bytes, head);
-    return status;
+    StoredContent head(file.context);
+    H5MOTE_TRY(encode_head(file, content, head));
+    attribute.head = head.bytes();
+    return format.write_attribute(file, header, attribute, exists, compact);
 }
 
-// Whether nothing refers to an attribute's own values or counts its users, so that equal ones can be one.
-bool may_be_shared(const AttributeContent& content) noexcept {
-    if (content.has_committed_type()) {
-        return false;
-    }
-    const DatatypeView type(content.message.type);
-    return !contains_class(type, TypeClass::variable_length) && !contains_class(type, TypeClass::reference);
-}
-
+// `shared`: the id of the shared message that the attribute is; empty: it is not shared.
 H5MOTE_STEP Status write_where_it_belongs(FileState& file, Address header, AttributeContent& content,
-                                          const Existing& old) noexcept {
+                                          const Existing& old, [[maybe_unused]] ConstBytes shared = {}) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         if (const DenseChangesFormat* const format = file.context.formats().dense_changes) {
             bool compact = false;
-            H5MOTE_TRY(write_dense(file, *format, header, content, old, compact));
+            H5MOTE_TRY(write_dense(file, *format, header, content, old, shared, compact));
             if (!compact) {
                 return Status::ok;
             }
@@ -222,12 +216,29 @@ H5MOTE_STEP Status write_where_it_belongs(FileState& file, Address header, Attri
         return status;
     }
     if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
-        const SharedMessageChangesFormat* const format = shared_changes(file);
-        if (format != nullptr && may_be_shared(content)) {
-            return format->add_attribute(file, header, content);
+        if (!shared.empty()) {
+            return shared_changes(file)->add_shared(file, header, shared);
         }
     }
     return add_attribute(file, header, content);
+}
+
+// The same for an attribute that is a shared message, if the file shares such. One that replaces another in a header is
+// not, and neither is one with a committed datatype, whose users are counted.
+H5MOTE_STEP Status write_sharing(FileState& file, Address header, AttributeContent& content,
+                                 const Existing& old) noexcept {
+    const auto write = [&](ConstBytes shared) noexcept {
+        return write_where_it_belongs(file, header, content, old, shared);
+    };
+    const bool alone = (old.exists && !old.dense) || content.has_committed_type();
+    const std::string_view removed = old.exists ? text_of(content.message.name) : std::string_view{};
+    if (shared_changes(file) == nullptr || alone || !may_be_shared(DatatypeView(content.message.type))) {
+        return change_sharing(file, header, removed, nullptr, write);
+    }
+    StoredContent head(file.context);
+    H5MOTE_TRY(encode_head(file, content, head));
+    BytesContent body(head.bytes(), content.message.data);
+    return change_sharing(file, header, removed, &body, write);
 }
 
 // Writes an attribute; counts the users of committed datatypes, and discards what the old value has in the global heap.
@@ -235,15 +246,18 @@ H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeConte
     const std::string_view name = text_of(content.message.name);
     Existing old;
     StoredAttributeMessage stored;
+    Address committed = kUndefinedAddress;
     Status status = find_attribute(file, header, name, stored);
     old.exists = status == Status::ok;
     if (!old.exists && status != Status::not_found) {
         return status;
     }
     if (old.exists) {
-        H5MOTE_TRY(check_replaceable(file, stored, content, old.committed));
-        old.in_heap = stored.place.kind == AttributePlace::Kind::heap;
+        H5MOTE_TRY(own_parts(file, stored, committed));
+        H5MOTE_TRY(check_replaceable(file, stored, content, committed));
+        old.dense = stored.place.kind != AttributePlace::Kind::header;
         old.order = static_cast<std::uint16_t>(stored.order);
+        old.committed = stored.is_shared() ? kUndefinedAddress : committed;
         stored.bytes.close();
     }
     const bool other_type = content.committed != old.committed;
@@ -254,10 +268,11 @@ H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeConte
         H5MOTE_TRY(use_committed_type(file, content.committed));
     }
     OldValue value(file);
-    if (old.exists && changes_of(file) != nullptr && find_attribute(file, header, name, stored) == Status::ok) {
+    if (old.exists && changes_of(file) != nullptr && find_attribute(file, header, name, stored) == Status::ok &&
+        own_parts(file, stored, committed) == Status::ok) {
         value.take(stored);
     }
-    status = value.finish(write_where_it_belongs(file, header, content, old));
+    status = value.finish(write_sharing(file, header, content, old));
     if (status != Status::ok) {
         std::uint32_t count = 0;
         if (other_type && content.has_committed_type()) {
@@ -563,54 +578,6 @@ H5MOTE_STEP Status Object::attribute_name(std::uint32_t i, Span<char> to, std::s
     }
     std::memcpy(to.data(), name.data(), length);
     return Status::ok;
-}
-
-namespace {
-
-H5MOTE_STEP Status remove_stored(FileState& file, Address header, std::string_view name) noexcept {
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (const DenseChangesFormat* const format = file.context.formats().dense_changes) {
-            bool compact = false;
-            H5MOTE_TRY(format->remove_attribute(file, header, bytes_of(name), compact));
-            if (!compact) {
-                return Status::ok;
-            }
-        }
-    }
-    StoredAttribute attribute(file, header);
-    H5MOTE_TRY(attribute.find(name));
-    return remove_message(attribute.message);
-}
-
-}  // namespace
-
-H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
-    const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(check());
-    H5MOTE_TRY(file_->check_writable());
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        FileState& file = *file_;
-        StoredAttributeMessage stored;
-        Address committed = kUndefinedAddress;
-        H5MOTE_TRY(find_attribute(file, address_, name, stored));
-        stored.bytes.close();
-        H5MOTE_TRY(own_shared(file, address_, MessageType::attribute, name));
-        H5MOTE_TRY(find_attribute(file, address_, name, stored));
-        // One that is damaged can be removed, too.
-        const Status shared = committed_type_of(file, stored, committed);
-        if (shared == Status::unsupported) {
-            return shared;
-        }
-        OldValue old(file);
-        old.take(stored);
-        H5MOTE_TRY(old.finish(remove_stored(file, address_, name)));
-        if (committed != kUndefinedAddress && file.order() == Status::ok) {
-            (void)release_committed_type(file, committed);
-        }
-        return Status::ok;
-    } else {
-        return remove_stored(*file_, address_, name);
-    }
 }
 
 }  // namespace h5mote

@@ -1,8 +1,9 @@
-// H5A - attributes that get another name, or a value of another type, size or rank.
+// H5A - attributes that get another name, or a value of another type, size or rank, or are removed.
 
 #include "attribute_content.hpp"
 #include "committed_type.hpp"
 #include "dense_changes.hpp"
+#include "fractal_heap_changes.hpp"
 #include "shared_changes.hpp"
 #include "text.hpp"
 #include "versions.hpp"
@@ -17,9 +18,13 @@ class RenamedContent final : public MessageContent {
 public:
     RenamedContent(ConstBytes old, const AttributeParts& parts, std::string_view name) noexcept
         : old_(old), parts_(parts), name_(name) {}
+    /// The message but for its data.
+    RenamedContent head() const noexcept { return {old_.first(parts_.data), parts_, name_}; }
     ConstBytes data() const noexcept { return old_.subspan(parts_.data); }
+    /// Of the datatype, if the attribute has one of its own.
+    ConstBytes type() const noexcept { return old_.subspan(parts_.type, parts_.type_size); }
 
-    void write_head(Writer& writer) const noexcept {
+    void write(Writer& writer) const noexcept override {
         writer.u8(3);
         writer.u8(parts_.flags);
         writer.u16(name_.size() + 1);
@@ -30,9 +35,6 @@ public:
         writer.u8(0);
         writer.bytes(old_.subspan(parts_.type, parts_.type_size));
         writer.bytes(old_.subspan(parts_.space, parts_.space_size));
-    }
-    void write(Writer& writer) const noexcept override {
-        write_head(writer);
         writer.bytes(data());
     }
 
@@ -99,23 +101,34 @@ private:
     std::byte bytes_[SharedReference::kMaxSize];
 };
 
+// `committed`: the committed datatype that the attribute has, of which it is a user if it is not `shared`.
 Status rename_dense(FileState& file, Address object, std::string_view from, const RenamedContent& content,
-                    std::string_view to) noexcept {
+                    std::string_view to, Address committed, bool shared) noexcept {
     const DenseChangesFormat* const format = file.context.formats().dense_changes;
     if (format == nullptr) {
         return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
     }
-    OwnedBytes head(file.context, MemoryKind::value);
+    StoredContent head(file.context);
+    H5MOTE_TRY(encode_message(file, MessageType::attribute, content.head(), head));
     NewAttribute attribute;
     attribute.name = bytes_of(to);
+    attribute.head = head.bytes();
     attribute.data = content.data();
-    Writer counter;
-    content.write_head(counter);
-    H5MOTE_TRY(head.reserve(counter.written()));
-    Writer writer(head.first(counter.written()));
-    content.write_head(writer);
-    attribute.head = head.first(counter.written());
-    return format->rename_attribute(file, object, bytes_of(from), attribute);
+    DatatypeView type;
+    const bool may_share = shared_changes(file) != nullptr && committed == kUndefinedAddress &&
+                           view_datatype(file.context, content.type(), type) == Status::ok && may_be_shared(type);
+    BytesContent body(attribute.head, attribute.data);
+    const bool new_user = shared && committed != kUndefinedAddress;
+    H5MOTE_TRY(new_user ? use_committed_type(file, committed) : Status::ok);
+    const Status status = change_sharing(file, object, from, may_share ? &body : nullptr, [&](ConstBytes id) noexcept {
+        attribute.shared = id;
+        return format->rename_attribute(file, object, bytes_of(from), attribute);
+    });
+    if (status != Status::ok && new_user) {
+        std::uint32_t count = 0;
+        (void)change_reference_count(file, committed, -1, count);
+    }
+    return status;
 }
 
 }  // namespace
@@ -133,23 +146,27 @@ Status Object::rename_attribute(std::string_view from, std::string_view to) noex
     H5MOTE_TRY(own_shared(file, address_, MessageType::attribute, from));
     OwnedBytes old(file.context);
     AttributeParts parts;
+    Address committed = kUndefinedAddress;
     bool dense = false;
+    bool shared = false;
     std::size_t size = 0;
     {
         StoredAttributeMessage found;
         H5MOTE_TRY(find_attribute(file, address_, from, found));
+        H5MOTE_TRY(own_parts(file, found, committed));
         if (found.bytes.size() > ~std::size_t{0}) {
             return Status::out_of_memory;
         }
         size = static_cast<std::size_t>(found.bytes.size());
         H5MOTE_TRY(old.reserve(size));
         H5MOTE_TRY(found.bytes.read(0, old.first(size)));
-        dense = found.place.kind == AttributePlace::Kind::heap;
+        dense = found.place.kind != AttributePlace::Kind::header;
+        shared = found.is_shared();
         parts = found.parts;
     }
     const RenamedContent content(old.first(size), parts, to);
     if (dense) {
-        return rename_dense(file, address_, from, content, to);
+        return rename_dense(file, address_, from, content, to, committed, shared);
     }
     // An attribute of the new name may have been removed from another block of the header: that comes first.
     H5MOTE_TRY(file.order());
@@ -214,6 +231,58 @@ Status Object::write_stored_attribute(std::string_view name, DatatypeView type, 
     H5MOTE_TRY(allow_type(file, type));
     const TypeReference reference(file, committed->address(), content);
     return write_attribute_value(file, address_, content);
+}
+
+namespace {
+
+// `shared`: the attribute is a shared message.
+H5MOTE_STEP Status remove_stored(FileState& file, Address header, std::string_view name,
+                                 [[maybe_unused]] bool shared = false) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (const DenseChangesFormat* const format = file.context.formats().dense_changes) {
+            bool compact = false;
+            H5MOTE_TRY(format->remove_attribute(file, header, bytes_of(name), compact));
+            if (!compact) {
+                return Status::ok;
+            }
+        }
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (shared) {
+            return shared_changes(file)->remove_shared(file, header, name);
+        }
+    }
+    StoredAttribute attribute(file, header);
+    H5MOTE_TRY(attribute.find(name));
+    return remove_message(attribute.message);
+}
+
+}  // namespace
+
+H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(file_->check_writable());
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        FileState& file = *file_;
+        StoredAttributeMessage stored;
+        Address committed = kUndefinedAddress;
+        H5MOTE_TRY(find_attribute(file, address_, name, stored));
+        // One that is damaged can be removed, too.
+        const Status parts = own_parts(file, stored, committed);
+        H5MOTE_TRY(parts == Status::corrupt_file ? Status::ok : parts);
+        OldValue old(file);
+        old.take(stored);
+        H5MOTE_TRY(old.finish(change_sharing(file, address_, name, nullptr, [&](ConstBytes /*none*/) noexcept {
+            return remove_stored(file, address_, name, stored.is_shared());
+        })));
+        if (committed != kUndefinedAddress && !stored.is_shared() && file.order() == Status::ok) {
+            (void)release_committed_type(file, committed);
+        }
+        return Status::ok;
+    } else {
+        return remove_stored(*file_, address_, name);
+    }
 }
 
 Status Object::remove_attribute(IndexOrder order, Direction direction, std::uint64_t position) noexcept {

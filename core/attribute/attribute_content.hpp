@@ -6,6 +6,7 @@
 #include "extent.hpp"
 #include "owned_bytes.hpp"
 #include "prepare.hpp"
+#include "shared_changes.hpp"
 
 namespace h5mote {
 
@@ -41,9 +42,32 @@ Status write_attribute_value(FileState& file, Address header, AttributeContent& 
 /// The same where `content.message.data` has the values as the file has them.
 Status write_attribute_value(FileState& file, Address header, AttributeContent& content) noexcept;
 
+/// Makes a change with SharedMessageChangesFormat::change_attribute: `run(shared)`.
+template <typename Run>
+Status change_sharing(FileState& file, Address object, std::string_view removed, HeapContent* added,
+                      const Run& run) noexcept {
+    class Change final : public AttributeChange {
+    public:
+        explicit Change(const Run& run) noexcept : run_(run) {}
+        Status run(ConstBytes shared) noexcept override { return run_(shared); }
+
+    private:
+        const Run& run_;
+    };
+    const SharedMessageChangesFormat* const format = shared_changes(file);
+    if (format == nullptr) {
+        return run(ConstBytes{});
+    }
+    Change change(run);
+    return format->change_attribute(file, object, removed, added, change);
+}
+
 /// Allows a search of a header for an attribute to pass one that is a shared message. A program that can change these
 /// has given the attribute that it wants a message of its own before: own_shared(). unsupported: it cannot.
 Status pass_shared(FileState& file) noexcept;
+
+/// Whether attributes with that datatype may be one message if they are equal: nothing refers to values of their own.
+bool may_be_shared(DatatypeView type) noexcept;
 
 /// Header of the committed datatype of an attribute; undefined: it has a datatype of its own. unsupported: something
 /// else of it is shared.
@@ -51,6 +75,10 @@ Status committed_type_of(FileState& file, StoredAttributeMessage& stored, Addres
 /// The same of the attribute in `message`, whatever else of it is shared.
 Status committed_type_of(FileState& file, MetadataWindow& message, const AttributeParts& parts,
                          Address& header) noexcept;
+
+/// Call before an attribute that was found changes or goes. In `stored` a copy takes the place of parts that it shares;
+/// `header` becomes that of its committed datatype. unsupported: the program cannot change what is shared.
+Status own_parts(FileState& file, StoredAttributeMessage& stored, Address& header) noexcept;
 
 /// The value of an attribute that is about to go: what its sequences refer to in the global heap goes with it.
 class OldValue {

@@ -37,6 +37,8 @@ struct StoredAttributeMessage {
     std::uint32_t order = 0;
     bool has_order = false;
 
+    /// Whether it is a message that other objects may have, too.
+    bool is_shared() const noexcept { return place.kind == AttributePlace::Kind::shared; }
     /// The name; valid until the next call on `bytes`.
     Status name(std::string_view& text) noexcept;
 };
@@ -52,6 +54,8 @@ public:
     /// corrupt_file, io_error.
     Status open(Address header) noexcept;
     bool tracks_order() const noexcept { return tracked_; }
+    // A constant in builds that read attributes in object headers only: their programs do not link dense storage.
+    bool is_dense() const noexcept { return H5MOTE_ALL_FORMATS != 0 && info_.dense; }
     /// Whether the storage itself has the attributes in that order, so that start() can be called with it.
     bool can(IndexOrder order, Direction direction) const noexcept;
     /// Goes to the start of an order for which can() is true.
@@ -72,8 +76,6 @@ public:
     }
 
 private:
-    // A constant in builds that read attributes in object headers only: their programs do not link dense storage.
-    bool is_dense() const noexcept { return H5MOTE_ALL_FORMATS != 0 && info_.dense; }
     Status next_in_header(StoredAttributeMessage& attribute) noexcept;
     DenseAttributes dense_attributes() noexcept { return {file_, *dense_, info_.storage.heap, tracked_}; }
     Status dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept;

@@ -7,8 +7,8 @@
 #include "dense_storage_changes.hpp"
 #include "fractal_heap.hpp"
 #include "header_rewrite.hpp"
+#include "owned_bytes.hpp"
 #include "shared_changes.hpp"
-#include "stored_message.hpp"
 #include "text.hpp"
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
@@ -24,7 +24,22 @@ constexpr std::size_t kMostInHeader = 0xffff;
 constexpr std::uint16_t kMaxCompact = 8;
 constexpr std::uint16_t kMinDense = 6;
 
+// Where an attribute that comes is: a message that the file shares already, or one that is to go into the heap.
+struct Body {
+    HeapContent* content = nullptr;
+    ConstBytes shared;  // its id
+};
+
+bool is_shared(const std::byte* record) noexcept {
+    return (std::to_integer<unsigned>(record[kId]) & kMessageShared) != 0;
+}
 std::uint32_t order_in(ConstBytes record) noexcept { return load_le<std::uint32_t>(record.data() + kId + 1); }
+
+Status open_shared(FileState& file, ConstBytes id, MetadataWindow& bytes) noexcept {
+    const DenseStorageFormat* format = nullptr;
+    H5MOTE_TRY(dense_storage(file.context, Module::attribute, Feature::shared_message, format));
+    return format->open_shared_message(file, MessageType::attribute, id, bytes);
+}
 
 // Compares a name with the records of a name index.
 class ByName final : public RecordCompare {
@@ -42,12 +57,10 @@ public:
         if (record.hash != hash_) {
             return Status::ok;
         }
-        if ((record.flags & kMessageShared) != 0) {
-            return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
-        }
         StoredAttributeMessage attribute;
         std::string_view name;
-        H5MOTE_TRY(heap_.object(record.heap_id, attribute.bytes));
+        H5MOTE_TRY((record.flags & kMessageShared) == 0 ? heap_.object(record.heap_id, attribute.bytes)
+                                                        : open_shared(file_, record.heap_id, attribute.bytes));
         H5MOTE_TRY(decode_attribute(file_.context, attribute.bytes, attribute.parts));
         H5MOTE_TRY(attribute.name(name));
         order = text_of(name_).compare(name);
@@ -74,19 +87,33 @@ private:
     std::uint32_t order_;
 };
 
-// A record; that of the order index is its beginning.
-void write_record(std::byte (&record)[kNameRecord], const std::byte* id, std::uint32_t order,
+// Completes a record, which has the id already; that of the order index is its beginning.
+void write_record(std::byte (&record)[kNameRecord], const Body& body, std::uint32_t order,
                   std::uint32_t hash) noexcept {
-    std::memcpy(record, id, kId);
-    record[kId] = std::byte{0};
+    record[kId] = static_cast<std::byte>(body.shared.empty() ? 0 : kMessageShared);
     store_le(record + kId + 1, order);
     store_le(record + kId + 5, hash);
+}
+
+// Stages an attribute where it is to be, and what `old` leads to, if there is one, to go. `id` gets the new id.
+Status place(FractalHeapChanges& heap, const Body& body, const std::byte* old, std::byte* id) noexcept {
+    const bool removes = old != nullptr && !is_shared(old);
+    if (removes && body.content != nullptr && body.shared.empty()) {
+        return heap.replace(*body.content, {old, kId}, {id, kId});
+    }
+    if (!body.shared.empty()) {
+        std::memcpy(id, body.shared.data(), kId);
+    } else if (body.content != nullptr) {
+        H5MOTE_TRY(heap.insert(*body.content, {id, kId}));
+    }
+    return removes ? heap.remove({old, kId}) : Status::ok;
 }
 
 // An object whose attributes are changed.
 class AttributeChanges {
 public:
-    AttributeChanges(FileState& file, Address object) noexcept : file_(file), object_(object) {}
+    AttributeChanges(FileState& file, Address object) noexcept
+        : file_(file), object_(object), changes_(file, kDenseAttributes) {}
 
     Status open() noexcept;
     bool is_dense() const noexcept { return info_.dense; }
@@ -94,25 +121,21 @@ public:
     Status write(const NewAttribute& attribute, bool exists, bool& compact) noexcept;
     Status rename(ConstBytes from, const NewAttribute& attribute) noexcept;
     Status remove(ConstBytes name) noexcept;
-    Status renew(DenseAddresses& old) noexcept;
 
 private:
     const DenseAddresses& dense() const noexcept { return info_.storage; }
     bool indexed() const noexcept { return (info_.flags & kOrderIndexed) != 0; }
 
-    Status add(const DenseAddresses& to, ConstBytes name, std::uint32_t order, HeapContent& content) noexcept;
-    Status put(ConstBytes from, ConstBytes name, HeapContent& content) noexcept;
-    Status copy_compact(const DenseAddresses& to, ConstBytes left_out) noexcept;
-    Status copy_dense(const DenseAddresses& to) noexcept;
-    Status copy_one(const DenseAddresses& to, MetadataWindow& message, std::uint32_t order,
-                    ConstBytes left_out) noexcept;
-    Status become_dense(const NewAttribute& attribute) noexcept;
-    Status open_own(MessageIterator& message, MetadataWindow& body) noexcept;
-    Status move_to_dense(const NewAttribute& attribute) noexcept;
+    Status stage(const DenseAddresses& to, ConstBytes name, std::uint32_t order, const Body& body) noexcept;
+    Status stage_instead(ConstBytes from, ConstBytes name, const Body& body) noexcept;
+    Status copy_all(const DenseAddresses& to, ConstBytes left_out) noexcept;
+    Status copy_one(const DenseAddresses& to, StoredAttributeMessage& attribute, ConstBytes left_out) noexcept;
+    Status become_dense(const NewAttribute& attribute, const Body& body) noexcept;
     Status become_compact(std::uint64_t left_out) noexcept;
     Status copy() noexcept;
     Status make_changeable() noexcept;
-    Status remove_from(const DenseAddresses& from, ConstBytes name) noexcept;
+    Status wants_compact(ConstBytes name, std::uint64_t& position, bool& wants) noexcept;
+    Status stage_removal(ConstBytes name) noexcept;
     void dispose_of(const DenseAddresses& addresses) noexcept;
 
     FileState& file_;
@@ -121,6 +144,7 @@ private:
     std::uint16_t max_compact_ = kMaxCompact;
     std::uint16_t min_dense_ = kMinDense;
     std::uint8_t version_ = 2;
+    OpenDenseStorage changes_;
 };
 
 Status AttributeChanges::open() noexcept {
@@ -157,151 +181,98 @@ Status AttributeChanges::wants_dense(Address size, bool& wants) noexcept {
     }
     MessageIterator message(file_, object_);
     std::uint64_t count = 0;
-    bool shared = false;
     Status status;
     while ((status = message.next()) == Status::ok) {
-        const bool attribute = message.type() == MessageType::attribute;
-        count += attribute ? 1U : 0U;
-        shared = shared || (attribute && message.shared());
+        count += message.type() == MessageType::attribute ? 1U : 0U;
     }
-    // Attributes that are shared messages stay where they are if the program cannot change these.
-    wants = (count >= max_compact_ || size > kMostInHeader) && (!shared || shared_changes(file_) != nullptr);
+    wants = count >= max_compact_ || size > kMostInHeader;
     return status == Status::not_found ? Status::ok : status;
 }
 
-Status AttributeChanges::add(const DenseAddresses& to, ConstBytes name, std::uint32_t order,
-                             HeapContent& content) noexcept {
-    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
-    if (!changes) {
-        return Status::out_of_memory;
-    }
-    H5MOTE_TRY(changes->open(to));
+// Stages an attribute in dense storage that is open.
+Status AttributeChanges::stage(const DenseAddresses& to, ConstBytes name, std::uint32_t order,
+                               const Body& body) noexcept {
     std::byte record[kNameRecord];
-    std::byte id[FractalHeapChanges::kMostId];
-    H5MOTE_TRY(changes->heap.insert(content, id));
+    H5MOTE_TRY(place(changes_->heap, body, nullptr, record));
     FractalHeap heap;
     H5MOTE_TRY(heap.open(file_, to.heap));
     ByName by_name(file_, heap, name);
-    write_record(record, id, order, by_name.hash());
-    H5MOTE_TRY(changes->names.insert(by_name, record));
-    if (changes->has_order_index()) {
+    write_record(record, body, order, by_name.hash());
+    H5MOTE_TRY(changes_->names.insert(by_name, record));
+    if (changes_->has_order_index()) {
         ByOrder by_order(order);
-        H5MOTE_TRY(changes->orders.insert(by_order, {record, kOrderRecord}));
+        H5MOTE_TRY(changes_->orders.insert(by_order, {record, kOrderRecord}));
     }
-    H5MOTE_TRY(changes->heap.prepare());
-    changes->apply();
     return Status::ok;
 }
 
-// Puts an attribute in the place of the one that is called `from`, with its creation order.
-Status AttributeChanges::put(ConstBytes from, ConstBytes name, HeapContent& content) noexcept {
-    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
-    if (!changes) {
-        return Status::out_of_memory;
-    }
-    H5MOTE_TRY(changes->open(dense()));
+// Stages an attribute in the place of the one that is called `from`, with its creation order.
+Status AttributeChanges::stage_instead(ConstBytes from, ConstBytes name, const Body& body) noexcept {
+    std::byte old[kNameRecord];
     std::byte record[kNameRecord];
-    std::byte id[FractalHeapChanges::kMostId];
     FractalHeap heap;
     H5MOTE_TRY(heap.open(file_, dense().heap));
     ByName by_old_name(file_, heap, from);
-    H5MOTE_TRY(changes->names.find(by_old_name, record));
-    const std::uint32_t order = order_in(record);
-    H5MOTE_TRY(changes->heap.replace(content, {record, kId}, id));
+    H5MOTE_TRY(changes_->names.find(by_old_name, old));
+    const std::uint32_t order = order_in(old);
+    H5MOTE_TRY(place(changes_->heap, body, old, record));
     ByName by_name(file_, heap, name);
-    write_record(record, id, order, by_name.hash());
+    write_record(record, body, order, by_name.hash());
     if (text_of(from) == text_of(name)) {
-        H5MOTE_TRY(changes->names.update(by_name, record));
+        H5MOTE_TRY(changes_->names.update(by_name, record));
     } else {
         // In this order: the heap as it was, in which names are looked up, does not have the new attribute.
-        H5MOTE_TRY(changes->names.remove(by_old_name));
-        H5MOTE_TRY(changes->names.insert(by_name, record));
+        H5MOTE_TRY(changes_->names.remove(by_old_name));
+        H5MOTE_TRY(changes_->names.insert(by_name, record));
     }
-    if (changes->has_order_index()) {
+    if (changes_->has_order_index()) {
         ByOrder by_order(order);
-        H5MOTE_TRY(changes->orders.update(by_order, {record, kOrderRecord}));
+        H5MOTE_TRY(changes_->orders.update(by_order, {record, kOrderRecord}));
     }
-    H5MOTE_TRY(changes->heap.prepare());
-    changes->apply();
     return Status::ok;
 }
 
-// Copies the attribute that `message` has open. The name, and of a message that the cache holds everything, is copied
-// to memory first, so that nothing in the cache is held meanwhile.
-Status AttributeChanges::copy_one(const DenseAddresses& to, MetadataWindow& message, std::uint32_t order,
+// Copies an attribute. The name, and of a message that the cache holds everything, is copied to memory first, so that
+// nothing in the cache is held meanwhile. A shared message stays one, used by the copy instead.
+Status AttributeChanges::copy_one(const DenseAddresses& to, StoredAttributeMessage& attribute,
                                   ConstBytes left_out) noexcept {
-    AttributeParts parts;
-    H5MOTE_TRY(decode_attribute(file_.context, message, parts));
-    const bool whole = static_cast<bool>(message.block());
+    MetadataWindow& message = attribute.bytes;
+    const AttributeParts& parts = attribute.parts;
+    const bool shared = attribute.is_shared();
+    const bool whole = !shared && static_cast<bool>(message.block());
     const auto size = whole ? static_cast<std::size_t>(message.size()) : parts.name + std::size_t{parts.name_size};
-    auto* const bytes = static_cast<std::byte*>(file_.context.allocate(MemoryKind::value, size));
-    if (bytes == nullptr) {
-        return Status::out_of_memory;
+    OwnedBytes bytes(file_.context, MemoryKind::value);
+    H5MOTE_TRY(bytes.reserve(size));
+    H5MOTE_TRY(message.read(0, bytes.first(size)));
+    const std::string_view name = text_before(text_of({bytes.data() + parts.name, parts.name_size}), '\0');
+    if (name == text_of(left_out)) {
+        return Status::ok;
     }
-    Status status = message.read(0, {bytes, size});
-    const std::string_view name =
-        status == Status::ok ? text_before(text_of({bytes + parts.name, parts.name_size}), '\0') : std::string_view{};
-    if (status == Status::ok && name != text_of(left_out)) {
-        WindowContent in_window(message);
-        BytesContent in_memory({bytes, size});
-        if (whole) {
-            message.close();
-        }
-        status = add(to, bytes_of(name), order, whole ? static_cast<HeapContent&>(in_memory) : in_window);
+    WindowContent in_window(message);
+    BytesContent in_memory(bytes.first(size));
+    if (whole || shared) {
+        message.close();
     }
-    file_.context.release(MemoryKind::value, bytes, size);
-    return status;
+    Body body;
+    body.content = whole ? static_cast<HeapContent*>(&in_memory) : &in_window;
+    body.shared = shared ? ConstBytes(attribute.place.id) : ConstBytes{};
+    H5MOTE_TRY(changes_.open(to));
+    return changes_.finish(stage(to, bytes_of(name), attribute.order, body));
 }
 
-// Opens an attribute in the header as one that shares nothing.
-Status AttributeChanges::open_own(MessageIterator& message, MetadataWindow& body) noexcept {
-    const SharedMessageChangesFormat* const shared = shared_changes(file_);
-    if (shared == nullptr) {
-        return message.open_body(body);
-    }
-    StoredMessage stored;
-    H5MOTE_TRY(stored.open(message));
-    body = static_cast<MetadataWindow&&>(stored.bytes());
-    return shared->own_attribute(file_, body);
-}
-
-Status AttributeChanges::copy_compact(const DenseAddresses& to, ConstBytes left_out) noexcept {
-    MessageIterator message(file_, object_);
-    Status status;
-    while ((status = message.next()) == Status::ok) {
-        if (message.type() == MessageType::attribute) {
-            MetadataWindow body;
-            H5MOTE_TRY(open_own(message, body));
-            message.park();
-            H5MOTE_TRY(copy_one(to, body, message.order(), left_out));
+// Copies the attributes of the object, which has them in its header or in dense storage.
+Status AttributeChanges::copy_all(const DenseAddresses& to, ConstBytes left_out) noexcept {
+    AttributeCursor cursor(file_);
+    H5MOTE_TRY(cursor.open(object_));
+    for (;;) {
+        StoredAttributeMessage attribute;
+        const Status status = cursor.next(attribute);
+        cursor.park();
+        if (status != Status::ok) {
+            return status == Status::not_found ? Status::ok : status;
         }
+        H5MOTE_TRY(copy_one(to, attribute, left_out));
     }
-    return status == Status::not_found ? Status::ok : status;
-}
-
-Status AttributeChanges::copy_dense(const DenseAddresses& to) noexcept {
-    FractalHeap heap;
-    BTree2 names;
-    H5MOTE_TRY(heap.open(file_, dense().heap));
-    H5MOTE_TRY(names.open(file_, dense().name_index));
-    for (std::uint64_t i = 0; i < names.size(); ++i) {
-        std::byte bytes[BTree2::kMaxRecordSize];
-        AttributeRecord record;
-        MetadataWindow message;
-        H5MOTE_TRY(names.record(i, bytes));
-        if (!record.decode(BTree2Type::attribute_name, {bytes, names.record_size()})) {
-            return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, 0, object_);
-        }
-        const SharedMessageChangesFormat* const shared = shared_changes(file_);
-        if (shared == nullptr && (record.flags & kMessageShared) != 0) {
-            return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
-        }
-        H5MOTE_TRY((record.flags & kMessageShared) == 0 ? heap.object(record.heap_id, message)
-                                                        : shared->open_attribute(file_, record.heap_id, message));
-        H5MOTE_TRY(shared == nullptr ? Status::ok : shared->own_attribute(file_, message));
-        H5MOTE_TRY(copy_one(to, message, record.order, {}));
-    }
-    return Status::ok;
 }
 
 void AttributeChanges::dispose_of(const DenseAddresses& addresses) noexcept {
@@ -316,47 +287,34 @@ class AttributesEditor final : public DenseEditor {
 public:
     AttributesEditor(FileState& file, const AttributeInfoMessage& info, const DenseAddresses& addresses) noexcept
         : DenseEditor(file, {MessageType::attribute_info, MessageType::attribute, 2}, info.flags, info.max_order,
-                      addresses) {}
+                      addresses),
+          file_(file) {}
 
 private:
-    Status decode(Context& context, ConstBytes record, ConstBytes& heap_id,
-                  std::uint16_t& order) const noexcept override {
-        AttributeRecord found;
-        if (!found.decode(BTree2Type::attribute_name, record)) {
-            return context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
+    // A shared message that is too large for a header is not used there, where nothing could take its place.
+    Status decode(ConstBytes bytes, DenseObject& found) const noexcept override {
+        AttributeRecord record;
+        MetadataWindow message;
+        if (!record.decode(BTree2Type::attribute_name, bytes)) {
+            return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
         }
-        if ((found.flags & kMessageShared) != 0) {
-            return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
-        }
-        heap_id = found.heap_id;
-        order = static_cast<std::uint16_t>(found.order);
-        return Status::ok;
+        found.heap_id = record.heap_id;
+        found.order = static_cast<std::uint16_t>(record.order);
+        found.shared = (record.flags & kMessageShared) != 0;
+        H5MOTE_TRY(found.shared ? open_shared(file_, found.heap_id, message) : Status::ok);
+        return message.size() > kMostInHeader ? Status::over_budget : Status::ok;
     }
+
+    FileState& file_;
 };
 
-// In dense storage each attribute is its own.
-Status AttributeChanges::become_dense(const NewAttribute& attribute) noexcept {
-    class Becoming final : public HeaderChange {
-    public:
-        Becoming(AttributeChanges& changes, const NewAttribute& attribute) noexcept
-            : changes_(changes), attribute_(attribute) {}
-        Status run() noexcept override { return changes_.move_to_dense(attribute_); }
-
-    private:
-        AttributeChanges& changes_;
-        const NewAttribute& attribute_;
-    };
-    const SharedMessageChangesFormat* const shared = shared_changes(file_);
-    Becoming becoming(*this, attribute);
-    return shared == nullptr ? becoming.run() : shared->take_attributes_out(file_, object_, becoming);
-}
-
-Status AttributeChanges::move_to_dense(const NewAttribute& attribute) noexcept {
+// The shared messages that the header uses are those that dense storage uses when it takes their place.
+Status AttributeChanges::become_dense(const NewAttribute& attribute, const Body& body) noexcept {
     DenseAddresses made;
     H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseAttributes, indexed(), made));
-    BytesContent content(attribute.head, attribute.data);
-    Status status = copy_compact(made, attribute.name);
-    status = status == Status::ok ? add(made, attribute.name, attribute.order, content) : status;
+    Status status = copy_all(made, attribute.name);
+    status = status == Status::ok ? changes_.open(made) : status;
+    status = status == Status::ok ? changes_.finish(stage(made, attribute.name, attribute.order, body)) : status;
     status = status == Status::ok ? DenseStorageChanges::complete(file_, made) : status;
     if (status == Status::ok) {
         Temporary<AttributesEditor> editor(file_.context, file_, info_, made);
@@ -368,11 +326,11 @@ Status AttributeChanges::move_to_dense(const NewAttribute& attribute) noexcept {
     return status;
 }
 
-// Makes new dense storage with the same attributes; `old` is what the object had, which is not given up.
-Status AttributeChanges::renew(DenseAddresses& old) noexcept {
+// All attributes go into new dense storage, in which they can be changed, and the message leads there.
+Status AttributeChanges::copy() noexcept {
     DenseAddresses made;
     H5MOTE_TRY(DenseStorageChanges::create(file_, kDenseAttributes, indexed(), made));
-    Status status = copy_dense(made);
+    Status status = copy_all(made, {});
     status = status == Status::ok ? DenseStorageChanges::complete(file_, made) : status;
     if (status == Status::ok) {
         MessageIterator message(file_, object_);
@@ -393,18 +351,12 @@ Status AttributeChanges::renew(DenseAddresses& old) noexcept {
         dispose_of(made);
         return status;
     }
-    old = dense();
+    dispose_of(dense());
     info_.storage = made;
     return Status::ok;
 }
 
-Status AttributeChanges::copy() noexcept {
-    DenseAddresses old;
-    H5MOTE_TRY(renew(old));
-    dispose_of(old);
-    return Status::ok;
-}
-
+// Opens the object's dense storage to be changed, or copies it, if it has to be.
 Status AttributeChanges::make_changeable() noexcept {
     if (version_ == 1) {
         return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::object_header_version, 1);
@@ -412,26 +364,20 @@ Status AttributeChanges::make_changeable() noexcept {
     if (!DenseStorageChanges::is_possible(file_)) {
         return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::ordered_writing);
     }
-    Status status;
-    bool wasteful = false;
-    {
-        Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
-        if (!changes) {
-            return Status::out_of_memory;
-        }
-        status = changes->open(dense());
-        wasteful = status == Status::ok && changes->wants_copy();
+    bool as_it_is = false;
+    H5MOTE_TRY(changes_.open(dense(), as_it_is));
+    if (!as_it_is) {
+        H5MOTE_TRY(copy());
     }
-    if (status != Status::ok && status != Status::not_found) {
-        return status;
-    }
-    return wasteful || status == Status::not_found ? copy() : Status::ok;
+    return changes_.open(dense());
 }
 
 Status AttributeChanges::write(const NewAttribute& attribute, bool exists, bool& compact) noexcept {
+    BytesContent content(attribute.head, attribute.data);
+    const Body body{&content, attribute.shared};
     compact = false;
     if (!info_.dense) {
-        const Status status = become_dense(attribute);
+        const Status status = become_dense(attribute, body);
         // A cache without room for dense storage, and a header that no write can switch, are no reason to refuse the
         // attribute.
         compact = (status == Status::over_budget || status == Status::unsupported) &&
@@ -439,15 +385,14 @@ Status AttributeChanges::write(const NewAttribute& attribute, bool exists, bool&
         return compact ? Status::ok : status;
     }
     H5MOTE_TRY(make_changeable());
-    BytesContent content(attribute.head, attribute.data);
-    return exists ? put(attribute.name, attribute.name, content)
-                  : add(dense(), attribute.name, attribute.order, content);
+    return changes_.finish(exists ? stage_instead(attribute.name, attribute.name, body)
+                                  : stage(dense(), attribute.name, attribute.order, body));
 }
 
 Status AttributeChanges::rename(ConstBytes from, const NewAttribute& attribute) noexcept {
-    H5MOTE_TRY(make_changeable());
     BytesContent content(attribute.head, attribute.data);
-    return put(from, attribute.name, content);
+    H5MOTE_TRY(make_changeable());
+    return changes_.finish(stage_instead(from, attribute.name, Body{&content, attribute.shared}));
 }
 
 Status AttributeChanges::become_compact(std::uint64_t left_out) noexcept {
@@ -464,62 +409,53 @@ Status AttributeChanges::become_compact(std::uint64_t left_out) noexcept {
     return Status::ok;
 }
 
-Status AttributeChanges::remove_from(const DenseAddresses& from, ConstBytes name) noexcept {
-    Temporary<DenseStorageChanges> changes(file_.context, file_, kDenseAttributes);
-    if (!changes) {
-        return Status::out_of_memory;
-    }
-    H5MOTE_TRY(changes->open(from));
+// Stages the removal of an attribute from the object's dense storage, which is open.
+Status AttributeChanges::stage_removal(ConstBytes name) noexcept {
     FractalHeap heap;
     std::byte record[kNameRecord];
-    H5MOTE_TRY(heap.open(file_, from.heap));
+    H5MOTE_TRY(heap.open(file_, dense().heap));
     ByName by_name(file_, heap, name);
-    H5MOTE_TRY(changes->names.find(by_name, record));
-    H5MOTE_TRY(changes->heap.remove({record, kId}));
-    H5MOTE_TRY(changes->names.remove(by_name));
-    if (changes->has_order_index()) {
+    H5MOTE_TRY(changes_->names.find(by_name, record));
+    H5MOTE_TRY(place(changes_->heap, {}, record, nullptr));
+    H5MOTE_TRY(changes_->names.remove(by_name));
+    if (changes_->has_order_index()) {
         ByOrder by_order(order_in(record));
-        const Status status = changes->orders.remove(by_order);
+        const Status status = changes_->orders.remove(by_order);
         if (status != Status::ok) {
-            return status == Status::not_found
-                       ? file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, 0, from.order_index)
-                       : status;
+            return status == Status::not_found ? file_.context.fail(Module::attribute, H5MOTE_HERE,
+                                                                    Status::corrupt_file, 0, dense().order_index)
+                                               : status;
         }
     }
-    H5MOTE_TRY(changes->heap.prepare());
-    changes->apply();
     return Status::ok;
+}
+
+// Finds out whether so few attributes are left without that one that the header gets them, and which number it has.
+Status AttributeChanges::wants_compact(ConstBytes name, std::uint64_t& position, bool& wants) noexcept {
+    BTree2 names;
+    H5MOTE_TRY(names.open(file_, dense().name_index));
+    wants = names.size() <= min_dense_ && version_ != 1;
+    if (!wants) {
+        return Status::ok;
+    }
+    FractalHeap heap;
+    H5MOTE_TRY(heap.open(file_, dense().heap));
+    ByName by_name(file_, heap, name);
+    return names.find(by_name, {}, &position);
 }
 
 Status AttributeChanges::remove(ConstBytes name) noexcept {
     std::uint64_t position = 0;
-    std::uint64_t left = 0;
-    {
-        FractalHeap heap;
-        BTree2 names;
-        std::byte bytes[BTree2::kMaxRecordSize];
-        AttributeRecord record;
-        StoredAttributeMessage attribute;
-        H5MOTE_TRY(heap.open(file_, dense().heap));
-        H5MOTE_TRY(names.open(file_, dense().name_index));
-        ByName by_name(file_, heap, name);
-        H5MOTE_TRY(names.find(by_name, bytes, &position));
-        left = names.size() - 1;
-        (void)record.decode(BTree2Type::attribute_name, {bytes, names.record_size()});
-        H5MOTE_TRY(heap.object(record.heap_id, attribute.bytes));
-        H5MOTE_TRY(decode_attribute(file_.context, attribute.bytes, attribute.parts));
-        if ((attribute.parts.flags & AttributeParts::kSharedSpace) != 0) {
-            return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
-        }
-    }
-    if (left < min_dense_ && version_ != 1) {
+    bool compact = false;
+    H5MOTE_TRY(wants_compact(name, position, compact));
+    if (compact) {
         const Status status = become_compact(position);
         if (status != Status::over_budget && status != Status::unsupported) {
             return status;
         }
     }
     H5MOTE_TRY(make_changeable());
-    return remove_from(dense(), name);
+    return changes_.finish(stage_removal(name));
 }
 
 }  // namespace
@@ -549,12 +485,6 @@ Status remove_dense_attribute(FileState& file, Address object, ConstBytes name, 
     H5MOTE_TRY(changes.open());
     compact = !changes.is_dense();
     return compact ? Status::ok : changes.remove(name);
-}
-
-Status renew_dense_attributes(FileState& file, Address object, DenseAddresses& old) noexcept {
-    AttributeChanges changes(file, object);
-    H5MOTE_TRY(changes.open());
-    return changes.is_dense() ? changes.renew(old) : Status::not_found;
 }
 
 }  // namespace h5mote

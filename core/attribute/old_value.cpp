@@ -1,5 +1,6 @@
 #include "attribute_content.hpp"
 #include "committed_type.hpp"
+#include "shared_changes.hpp"
 
 namespace h5mote {
 namespace {
@@ -36,6 +37,10 @@ Status count_elements(FileState& file, StoredAttributeMessage& stored, std::uint
 
 }  // namespace
 
+bool may_be_shared(DatatypeView type) noexcept {
+    return !contains_class(type, TypeClass::variable_length) && !contains_class(type, TypeClass::reference);
+}
+
 Status committed_type_of(FileState& file, StoredAttributeMessage& stored, Address& header) noexcept {
     header = kUndefinedAddress;
     if ((stored.parts.flags & AttributeParts::kSharedSpace) != 0) {
@@ -53,6 +58,15 @@ Status committed_type_of(FileState& file, MetadataWindow& message, const Attribu
     ConstBytes reference;
     H5MOTE_TRY(message.view(parts.type, parts.type_size, reference));
     return committed_type_at(file, reference, header);
+}
+
+Status own_parts(FileState& file, StoredAttributeMessage& stored, Address& header) noexcept {
+    H5MOTE_TRY(stored.is_shared() ? pass_shared(file) : Status::ok);
+    if (const SharedMessageChangesFormat* const format = shared_changes(file)) {
+        H5MOTE_TRY(format->own_attribute(file, stored.bytes));
+        H5MOTE_TRY(decode_attribute(file.context, stored.bytes, stored.parts));
+    }
+    return committed_type_of(file, stored, header);
 }
 
 // One element after the other, because the global heap needs the room in the cache.

@@ -1,13 +1,11 @@
-// Objects whose messages, or those of their attributes, are shared with other objects: they get copies of their own, or
-// end their uses because they are deleted.
+// Objects whose messages, or those of their attributes, are shared with other objects: they get copies of their own in
+// their headers, begin and end uses with their attributes, or end them all because they are deleted.
 
 #include "shared_attributes.hpp"
 
 #include "attribute_content.hpp"
 #include "committed_type.hpp"
 #include "dense_changes.hpp"
-#include "dense_storage_changes.hpp"
-#include "fractal_heap.hpp"
 #include "header_rewrite.hpp"
 #include "text.hpp"
 #include "versions.hpp"
@@ -17,10 +15,11 @@
 namespace h5mote {
 namespace {
 
-// The rule without which a power cut may leave an attribute that the shared message does not count.
+// The rules without which a power cut may leave an attribute that the shared message does not count.
 enum class SharedAttributeRule {
     none,
-    count_attribute,
+    count_attribute,  // a message counts an attribute before anything leads from there to the message
+    release_last,     // and as long as something does
 };
 
 constexpr bool keep(SharedAttributeRule rule) noexcept { return rule != SharedAttributeRule::H5MOTE_TEST_OMIT; }
@@ -39,6 +38,15 @@ Status SharedUses::add(MessageType type, ConstBytes reference) noexcept {
     std::memcpy(bytes_.data() + size + 1, reference.data(), SharedReference::kHeapSize);
     ++count_;
     return Status::ok;
+}
+
+Status SharedUses::add(StoredAttributeMessage& attribute) noexcept {
+    if (!attribute.is_shared()) {
+        return add_parts(attribute.bytes, attribute.parts);
+    }
+    std::byte reference[SharedReference::kHeapSize];
+    SharedReference::encode_heap(reference, attribute.place.id);
+    return add(MessageType::attribute, reference);
 }
 
 Status SharedUses::add_parts(MetadataWindow& attribute, const AttributeParts& parts) noexcept {
@@ -321,105 +329,24 @@ Status use_types(FileState& file, Address object, const Choice& choice) noexcept
     return status == Status::not_found ? Status::ok : status;
 }
 
-// Shows the attributes in dense storage one after the other.
-class DenseWalk {
-public:
-    explicit DenseWalk(FileState& file) noexcept : file_(file) {}
-
-    Status open(const DenseAddresses& addresses) noexcept {
-        H5MOTE_TRY(heap_.open(file_, addresses.heap));
-        return names_.open(file_, addresses.name_index);
-    }
-    // The next attribute: if it is a shared message, the bytes that lead to it, and else the message. not_found: there
-    // are no more.
-    Status next(MetadataWindow& message, bool& shared, std::byte (&reference)[SharedReference::kHeapSize]) noexcept {
-        std::byte bytes[BTree2::kMaxRecordSize];
-        AttributeRecord record;
-        H5MOTE_TRY(names_.record(position_++, bytes));
-        if (!record.decode(BTree2Type::attribute_name, {bytes, names_.record_size()})) {
-            return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
-        }
-        shared = (record.flags & kMessageShared) != 0;
-        if (shared) {
-            SharedReference::encode_heap(reference, record.heap_id);
-            return Status::ok;
-        }
-        return heap_.object(record.heap_id, message);
-    }
-
-private:
-    FileState& file_;
-    FractalHeap heap_;
-    BTree2 names_;
-    std::uint64_t position_ = 0;
-};
-
-// Goes through the attributes in dense storage that share something. The first time, `release` is false, nothing but
-// the committed datatypes of shared attributes is counted, and `shared` tells whether there is any. Then every use
-// ends.
-Status end_dense_uses(FileState& file, const DenseAddresses& dense, bool release, bool& shared) noexcept {
-    DenseWalk walk(file);
-    std::byte reference[SharedReference::kHeapSize];
-    H5MOTE_TRY(walk.open(dense));
-    for (;;) {
+// Ends every use that the attributes in dense storage have.
+Status end_dense_uses(FileState& file, Address object) noexcept {
+    AttributeCursor cursor(file);
+    H5MOTE_TRY(cursor.open(object));
+    while (cursor.is_dense()) {
         SharedUses uses(file);
-        Address committed = kUndefinedAddress;
         {
-            MetadataWindow message;
-            AttributeParts parts;
-            bool whole = false;
-            const Status status = walk.next(message, whole, reference);
+            StoredAttributeMessage attribute;
+            const Status status = cursor.next(attribute);
             if (status != Status::ok) {
                 return status == Status::not_found ? Status::ok : status;
             }
-            if (whole) {
-                H5MOTE_TRY(uses.add(MessageType::attribute, reference));
-                H5MOTE_TRY(open_shared_message(file, MessageType::attribute,
-                                               ConstBytes(reference).subspan(SharedReference::kHeapPrefix), message));
-            }
-            H5MOTE_TRY(decode_attribute(file.context, message, parts));
-            H5MOTE_TRY(whole ? committed_type_of(file, message, parts, committed) : uses.add_parts(message, parts));
+            H5MOTE_TRY(uses.add(attribute));
         }
-        shared = shared || !uses.empty();
-        if (release) {
-            uses.release();
-        } else if (committed != kUndefinedAddress) {
-            H5MOTE_TRY(use_committed_type(file, committed));
-        }
-    }
-}
-
-Status dense_attributes_of(FileState& file, Address object, DenseAddresses& dense) noexcept {
-    MessageIterator message(file, object);
-    AttributeInfoMessage info;
-    const Status status = message.next(MessageType::attribute_info);
-    if (status != Status::ok) {
-        return status == Status::not_found ? Status::ok : status;
-    }
-    H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
-    if (info.dense) {
-        dense = {info.storage.heap, info.storage.name_index, info.storage.order_index};
+        cursor.park();
+        uses.release();
     }
     return Status::ok;
-}
-
-// The attributes in dense storage get copies of what they share.
-Status own_dense_attributes(FileState& file, Address object) noexcept {
-    DenseAddresses dense;
-    bool shared = false;
-    H5MOTE_TRY(dense_attributes_of(file, object, dense));
-    H5MOTE_TRY(dense.heap == kUndefinedAddress ? Status::ok : end_dense_uses(file, dense, false, shared));
-    if (!shared) {
-        return Status::ok;
-    }
-    H5MOTE_TRY(renew_dense_attributes(file, object, dense));
-    H5MOTE_TRY(file.order());
-    Disposal disposal(file, false);
-    if (end_dense_uses(file, dense, true, shared) != Status::ok ||
-        DenseStorageChanges::dispose(file, dense, disposal) != Status::ok) {
-        file.space.free().set_complete(false);
-    }
-    return file.order();
 }
 
 // What stands in a header in place of a shared message.
@@ -447,59 +374,59 @@ Status own_messages(FileState& file, Address object, MessageType type, std::stri
         forget_own(file, object, found.shareable);
         H5MOTE_TRY(file.order());
     }
-    return type == MessageType::attribute ? own_dense_attributes(file, object) : Status::ok;
+    return Status::ok;
 }
 
-Status take_attributes_out(FileState& file, Address object, HeaderChange& change) noexcept {
-    const Choice attributes{MessageType::attribute, {}};
-    Survey found(file);
-    H5MOTE_TRY(survey(file, object, attributes, found));
-    if (found.uses.empty()) {
-        return change.run();
+Status change_sharing_attribute(FileState& file, Address object, std::string_view removed, HeapContent* added,
+                                AttributeChange& change) noexcept {
+    SharedUses old(file);
+    if (!removed.empty()) {
+        StoredAttributeMessage attribute;
+        H5MOTE_TRY(find_attribute(file, object, removed, attribute));
+        H5MOTE_TRY(old.add(attribute));
     }
-    H5MOTE_TRY(use_types(file, object, attributes));
-    H5MOTE_TRY(change.run());
-    H5MOTE_TRY(file.order());
-    found.uses.release();
-    return file.order();
-}
-
-Status add_sharing_attribute(FileState& file, Address header, const MessageContent& content) noexcept {
-    ReferenceContent reference;
+    std::byte reference[SharedReference::kHeapSize];
     bool shared = false;
-    {
-        StoredContent stored(file.context);
-        if (const VersionsFormat* const format = file.versions()) {
-            H5MOTE_TRY(format->convert(file, MessageType::attribute, content, stored));
-        } else {
-            Bytes body;
-            H5MOTE_TRY(stored.reserve(content.size(), body));
-            Writer writer(body);
-            content.write(writer);
-        }
-        H5MOTE_TRY(share_message(file, MessageType::attribute, stored.bytes(), reference.bytes, shared));
+    if (added != nullptr) {
+        H5MOTE_TRY(share_message(file, MessageType::attribute, *added, reference, shared));
     }
-    if (!shared) {
-        return add_attribute(file, header, content);
-    }
-    Status status = keep(SharedAttributeRule::count_attribute) ? file.order() : Status::ok;
+    Status status = shared && keep(SharedAttributeRule::count_attribute) ? file.order() : Status::ok;
     if (status == Status::ok) {
-        status = add_attribute(file, header, reference, kMessageShared);
+        status = change.run(shared ? ConstBytes(reference).subspan(SharedReference::kHeapPrefix) : ConstBytes{});
     }
-    if (status != Status::ok) {
+    if (status != Status::ok && shared) {
         bool gone = false;
-        (void)release_shared_message(file, MessageType::attribute, reference.bytes, gone);
+        (void)release_shared_message(file, MessageType::attribute, reference, gone);
+    } else if (status == Status::ok && !old.empty() &&
+               (!keep(SharedAttributeRule::release_last) || file.order() == Status::ok)) {
+        old.release();
     }
     return status;
 }
 
-Status release_shared_messages(FileState& file, Address object, const DenseAddresses& attributes) noexcept {
+Status add_shared_attribute(FileState& file, Address header, ConstBytes id) noexcept {
+    ReferenceContent reference;
+    SharedReference::encode_heap(reference.bytes, id);
+    return add_attribute(file, header, reference, kMessageShared);
+}
+
+Status remove_shared_attribute(FileState& file, Address header, std::string_view name) noexcept {
+    const Choice choice{MessageType::attribute, name};
+    MessageIterator message(file, header);
+    bool found = false;
+    while (!found) {
+        H5MOTE_TRY(message.next());
+        H5MOTE_TRY(choice.includes(message, found));
+    }
+    return remove_message(message);
+}
+
+Status release_shared_messages(FileState& file, Address object) noexcept {
     Survey found(file);
-    bool shared = false;
     H5MOTE_TRY(survey(file, object, {MessageType::null, {}}, found));
     found.uses.release();
     forget_own(file, object, found.shareable);
-    return attributes.heap == kUndefinedAddress ? Status::ok : end_dense_uses(file, attributes, true, shared);
+    return end_dense_uses(file, object);
 }
 
 }  // namespace h5mote

@@ -15,6 +15,8 @@ public:
     bool empty() const noexcept { return count_ == 0; }
     /// Notes the bytes in place of a message, if they lead to a shared one. out_of_memory.
     Status add(MessageType type, ConstBytes reference) noexcept;
+    /// Notes what an attribute uses: the message that it is, or what it shares otherwise.
+    Status add(StoredAttributeMessage& attribute) noexcept;
     /// Notes what stands in place of the datatype and the dataspace of an attribute. Errors of MetadataWindow::view().
     Status add_parts(MetadataWindow& attribute, const AttributeParts& parts) noexcept;
     /// Counts every use once less, and those of the attributes that nobody uses any more. What fails leaves a count too

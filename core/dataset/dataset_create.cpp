@@ -488,7 +488,7 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
         status = insert_link(file, parent, link);
     }
     if (const SharedMessageChangesFormat* const format = status == Status::ok ? nullptr : shared_changes(file)) {
-        (void)format->release_all(file, link.address, {});
+        (void)format->release_all(file, link.address);
     }
     if (status != Status::ok && state != nullptr) {
         DatasetState::unmake(*state);

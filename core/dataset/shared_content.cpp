@@ -1,6 +1,7 @@
 #include "shared_content.hpp"
 
 #include "dataspace_message.hpp"
+#include "fractal_heap_changes.hpp"
 
 namespace h5mote {
 namespace {
@@ -35,7 +36,8 @@ Status SharedContent::share(MessageType type, ConstBytes body, Bytes reference, 
                type != MessageType::filter_pipeline) {
         return Status::ok;
     }
-    H5MOTE_TRY(share_message(file_, type, body, reference, shared));
+    BytesContent content(body);
+    H5MOTE_TRY(share_message(file_, type, content, reference, shared));
     return shared ? uses_.add(type, reference) : Status::ok;
 }
 

@@ -225,18 +225,20 @@ void LinkChanges::dispose_of(const DenseAddresses& addresses) noexcept {
 class LinksEditor final : public DenseEditor {
 public:
     LinksEditor(FileState& file, const LinkInfoMessage& info, const DenseAddresses& addresses) noexcept
-        : DenseEditor(file, {MessageType::link_info, MessageType::link, 8}, info.flags, info.max_order, addresses) {}
+        : DenseEditor(file, {MessageType::link_info, MessageType::link, 8}, info.flags, info.max_order, addresses),
+          context_(file.context) {}
 
 private:
-    Status decode(Context& context, ConstBytes record, ConstBytes& heap_id,
-                  std::uint16_t& /*order*/) const noexcept override {
-        LinkNameRecord found;
-        if (!found.decode(record)) {
-            return context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file);
+    Status decode(ConstBytes bytes, DenseObject& found) const noexcept override {
+        LinkNameRecord record;
+        if (!record.decode(bytes)) {
+            return context_.fail(Module::group, H5MOTE_HERE, Status::corrupt_file);
         }
-        heap_id = found.heap_id;
+        found.heap_id = record.heap_id;
         return Status::ok;
     }
+
+    Context& context_;
 };
 
 // All links, and the new one, go into new dense storage; then the header gets its message.

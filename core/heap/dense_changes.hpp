@@ -17,6 +17,7 @@ struct NewAttribute {
     ConstBytes name;
     ConstBytes head;  ///< the message but for its data
     ConstBytes data;
+    ConstBytes shared;        ///< id of the shared message that it is, with one use counted; empty: it is not shared
     std::uint16_t order = 0;  ///< creation order, if it is tracked
 };
 
@@ -58,9 +59,6 @@ Status write_dense_attribute(FileState& file, Address object, const NewAttribute
                              bool& compact) noexcept;
 Status rename_dense_attribute(FileState& file, Address object, ConstBytes from, const NewAttribute& attribute) noexcept;
 Status remove_dense_attribute(FileState& file, Address object, ConstBytes name, bool& compact) noexcept;
-/// Copies the attributes of an object with dense storage to new dense storage, so that they share nothing with other
-/// objects any more; `old` is what the object had until then, and is not given up. not_found: they are in its header.
-Status renew_dense_attributes(FileState& file, Address object, DenseAddresses& old) noexcept;
 Status dispose_dense_storage(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept;
 Status make_dense_links(FileState& file, Address group, DenseAddresses& made) noexcept;
 

@@ -5,6 +5,7 @@
 #include "fractal_heap.hpp"
 #include "header_rewrite.hpp"
 #include "info_fields.hpp"
+#include "shared_index.hpp"
 
 namespace h5mote {
 
@@ -13,6 +14,13 @@ struct DenseMessages {
     MessageType info;      ///< the message that leads to dense storage
     MessageType each;      ///< the message of a link or attribute in compact storage
     unsigned order_width;  ///< bytes of the largest creation order in the info message
+};
+
+/// What a record of the name index says of a link or attribute.
+struct DenseObject {
+    ConstBytes heap_id;
+    std::uint16_t order = 0;  ///< creation order, which the message in the header gets
+    bool shared = false;      ///< the id is one in the heap of shared messages
 };
 
 /// Gives a header another info message, and in compact storage the links or attributes.
@@ -39,6 +47,7 @@ public:
         message.content = &info_;
         window_.close();  // holds a block of the cache
         message.order = 0;
+        message.flags = 0;
         if (i == 0) {
             return Status::ok;
         }
@@ -47,23 +56,27 @@ public:
             return Status::not_found;
         }
         std::byte record[BTree2::kMaxRecordSize];
-        ConstBytes heap_id;
+        DenseObject found;
         H5MOTE_TRY(names_.record(position, record));
-        H5MOTE_TRY(decode(file_.context, {record, names_.record_size()}, heap_id, message.order));
-        H5MOTE_TRY(heap_.object(heap_id, window_));
+        H5MOTE_TRY(decode({record, names_.record_size()}, found));
         message.type = messages_.each;
+        message.order = found.order;
+        if (found.shared) {
+            SharedReference::encode_heap(reference_, found.heap_id);
+            message.flags = kMessageShared;
+            message.content = &in_place_;
+            return Status::ok;
+        }
         message.content = &each_;
-        return Status::ok;
+        return heap_.object(found.heap_id, window_);
     }
 
 protected:
     ~DenseEditor() = default;
 
 private:
-    /// Finds the id of an object of the heap in a record of the name index, and the creation order that its message
-    /// gets.
-    virtual Status decode(Context& context, ConstBytes record, ConstBytes& heap_id,
-                          std::uint16_t& order) const noexcept = 0;
+    /// over_budget also: the header is not to have that link or attribute.
+    virtual Status decode(ConstBytes record, DenseObject& found) const noexcept = 0;
 
     std::size_t encode(FileShape shape, unsigned order_width, unsigned flags, std::uint64_t max_order,
                        const DenseAddresses& addresses) noexcept {
@@ -82,6 +95,8 @@ private:
     BTree2 names_;
     MetadataWindow window_;
     WindowContent each_{window_};
+    std::byte reference_[SharedReference::kHeapSize];  // what the header has in place of a shared message
+    BytesContent in_place_{reference_};
     std::uint64_t left_out_ = 0;
     bool takes_ = false;
 };

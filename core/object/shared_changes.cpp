@@ -62,19 +62,18 @@ constexpr std::size_t kMostPadding = 7;
 
 }  // namespace
 
-Status share_message(FileState& file, MessageType type, ConstBytes body, Bytes reference, bool& shared) noexcept {
+Status share_message(FileState& file, MessageType type, HeapContent& body, Bytes reference, bool& shared) noexcept {
     shared = false;
     Temporary<SharedMessages> messages(file.context, file, type);
     if (!messages) {
         return Status::out_of_memory;
     }
     const Status status = messages->open();
-    if (status != Status::ok || body.size() < messages->least_size() || body.empty()) {
+    if (status != Status::ok || body.size() < messages->least_size() || body.size() == 0) {
         return status == Status::not_found ? Status::ok : status;
     }
     std::byte id[SharedReference::kHeapIdSize];
-    BytesContent content(body);
-    H5MOTE_TRY(messages->share(content, id, shared));
+    H5MOTE_TRY(messages->share(body, id, shared));
     if (shared) {
         SharedReference::encode_heap(reference, id);
     }

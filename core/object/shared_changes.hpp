@@ -12,14 +12,16 @@
 namespace h5mote {
 
 struct FileCreate;
+class HeapContent;
 
-/// A change of an object header.
-class HeaderChange {
+/// A change of the attributes of an object.
+class AttributeChange {
 public:
-    virtual Status run() noexcept = 0;
+    /// `shared`: the id of the shared message that the new attribute is. Empty: none comes, or it is written itself.
+    virtual Status run(ConstBytes shared) noexcept = 0;
 
 protected:
-    ~HeaderChange() = default;
+    ~AttributeChange() = default;
 };
 
 struct SharedMessageChangesFormat {
@@ -29,22 +31,25 @@ struct SharedMessageChangesFormat {
     /// use, on the storage when this returns; a header that is not linked after all ends them with release_all().
     Status (*create_header)(FileState& file, const HeaderContent& content, Address& address);
     /// Ends all that an object's messages have to do with those of others, before the object is deleted: shared
-    /// messages are used once less, and the indexes forget those that stand in the object's own header. `attributes`:
-    /// its dense storage of attributes, if it has one. The object must be gone on the storage, if it was ever there.
-    Status (*release_all)(FileState& file, Address object, const DenseAddresses& attributes);
-    /// Gives an object its own copies of its shared messages of that type, so that they can be changed; of attributes
-    /// also where only their datatypes or dataspaces are shared. With a `name`, only of the attribute of that name, if
-    /// it is in the header; those in dense storage get copies in any case. Commits metadata if there is something to
-    /// copy. After an error the object is as it was. over_budget: rewrite_header().
+    /// messages are used once less, and the indexes forget those that stand in the object's own header. The object must
+    /// be gone on the storage, if it was ever there.
+    Status (*release_all)(FileState& file, Address object);
+    /// Gives an object's header its own copies of its shared messages of that type, so that they can be changed; of
+    /// attributes also where only their datatypes or dataspaces are shared. With a `name`, only of the attribute of
+    /// that name. Commits metadata if there is something to copy. After an error the object is as it was. over_budget:
+    /// rewrite_header().
     Status (*own)(FileState& file, Address object, MessageType type, std::string_view name);
-    /// Makes `change`, which takes all attributes out of an object's header and copies them, then ends the uses that
-    /// the header has had, and commits metadata. Errors of `change`; then the uses stay.
-    Status (*take_attributes_out)(FileState& file, Address object, HeaderChange& change);
-    /// As add_attribute(), but if the file shares attributes of that size, the object gets a reference to the message.
-    /// Then metadata are committed first.
-    Status (*add_attribute)(FileState& file, Address header, const MessageContent& content);
-    /// Opens a shared attribute message by its id in the heap.
-    Status (*open_attribute)(FileState& file, ConstBytes id, MetadataWindow& message);
+    /// Makes `change`, which takes the attribute called `removed` from an object and gives it one with the message
+    /// `added`; an empty name: nothing is removed; nullptr: nothing comes that may be shared. If the file shares
+    /// attributes of that size, one use is counted before the change; after it end all uses that the removed attribute
+    /// had. Metadata are committed in between, where there is something to count. Errors of `change`; then all counts
+    /// are as they were.
+    Status (*change_attribute)(FileState& file, Address object, std::string_view removed, HeapContent* added,
+                               AttributeChange& change);
+    /// As add_attribute(), for a shared message with that id, whose use is counted.
+    Status (*add_shared)(FileState& file, Address header, ConstBytes id);
+    /// Removes an attribute from a header that is a shared message; the use stays. Errors of remove_message().
+    Status (*remove_shared)(FileState& file, Address header, std::string_view name);
     /// If the datatype or the dataspace of the attribute in `message` is a shared message, `message` becomes a window
     /// over a copy in memory that has them itself. over_budget: one of them is too long for a message.
     Status (*own_attribute)(FileState& file, MetadataWindow& message);
@@ -52,16 +57,18 @@ struct SharedMessageChangesFormat {
 
 Status create_shared_indexes(FileState& file, const FileCreate& create) noexcept;
 Status create_sharing_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
-Status release_shared_messages(FileState& file, Address object, const DenseAddresses& attributes) noexcept;
+Status release_shared_messages(FileState& file, Address object) noexcept;
 Status own_messages(FileState& file, Address object, MessageType type, std::string_view name) noexcept;
-Status take_attributes_out(FileState& file, Address object, HeaderChange& change) noexcept;
-Status add_sharing_attribute(FileState& file, Address header, const MessageContent& content) noexcept;
+Status change_sharing_attribute(FileState& file, Address object, std::string_view removed, HeapContent* added,
+                                AttributeChange& change) noexcept;
+Status add_shared_attribute(FileState& file, Address header, ConstBytes id) noexcept;
+Status remove_shared_attribute(FileState& file, Address header, std::string_view name) noexcept;
 Status own_attribute(FileState& file, MetadataWindow& message) noexcept;
 
 /// Shares a message that is to be written, if the file shares messages of that type and size: `reference` becomes the
 /// SharedReference::kHeapSize bytes that stand in its place, and counts as one use. `shared` is false where the message
 /// has to be written itself, as it always may. What has the reference must not be linked before FileState::order().
-Status share_message(FileState& file, MessageType type, ConstBytes body, Bytes reference, bool& shared) noexcept;
+Status share_message(FileState& file, MessageType type, HeapContent& body, Bytes reference, bool& shared) noexcept;
 /// One use less of the shared message to which the bytes in place of a body lead. The one who used it must be gone on
 /// the storage (FileState::order()). After an error, and after a power cut, the count is too high, which harms nothing.
 /// `gone`: that was the last use.

@@ -47,6 +47,19 @@ struct VersionsFormat {
     Status (*encode_selection)(FileState& file, Writer& writer, const Selection& selection, const Dataspace& space);
 };
 
+/// Writes the body of a message to memory, in the version that the file's lower bound asks for. out_of_memory.
+inline Status encode_message(FileState& file, MessageType type, const MessageContent& content,
+                             StoredContent& stored) noexcept {
+    if (const VersionsFormat* const format = file.versions()) {
+        return format->convert(file, type, content, stored);
+    }
+    Bytes body;
+    H5MOTE_TRY(stored.reserve(content.size(), body));
+    Writer writer(body);
+    content.write(writer);
+    return Status::ok;
+}
+
 /// Call before a datatype is added to a file. unsupported: FileAccess::high is older than what it takes.
 inline Status allow_type(FileState& file, DatatypeView type) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {

@@ -108,7 +108,7 @@ private:
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
             const SharedMessageChangesFormat* const format = shared_changes(file_);
             if (format != nullptr && file_.order() == Status::ok) {
-                (void)format->release_all(file_, header_, attributes_);
+                (void)format->release_all(file_, header_);
             }
         }
     }

@@ -28,12 +28,30 @@ using namespace h5mote_test;
 
 constexpr unsigned kTypes = 5;
 
-// An object as text: the number of its datatype, its size, and the datatype of its attribute if it has one.
+// Objects by name, as text: the number of the datatype, and the size. Attributes by the name of their object, a slash
+// and their own: the number of their datatype.
 using Objects = std::map<std::string, std::string>;
 
-std::string described(unsigned type, std::uint64_t size, int attribute) {
-    return std::to_string(type) + "*" + std::to_string(size) + (attribute < 0 ? "" : "@" + std::to_string(attribute));
+std::string described(unsigned type, std::uint64_t size) { return std::to_string(type) + "*" + std::to_string(size); }
+
+void erase(Objects& objects, const std::string& name) {
+    objects.erase(name);
+    for (auto each = objects.lower_bound(name + "/"); each != objects.end() && each->first.rfind(name + "/", 0) == 0;) {
+        each = objects.erase(each);
+    }
 }
+std::vector<std::string> names_of(const Objects& objects) {
+    std::vector<std::string> names;
+    for (const auto& each : objects) {
+        if (each.first.find('/') == std::string::npos) {
+            names.push_back(each.first);
+        }
+    }
+    return names;
+}
+
+// The names that attributes get, where an object has several.
+constexpr const char* kNames[] = {"of", "by", "to", "as"};
 
 struct Step {
     std::size_t operations;
@@ -47,6 +65,7 @@ struct Plan {
     std::uint16_t btree_min = 2;
     std::size_t cache = 4096;
     bool journaled = false;
+    int max_compact = -1;  // of attributes, of which objects have several then, in dense storage if they are more
 };
 
 constexpr std::uint16_t kRest =
@@ -92,6 +111,10 @@ Image made_by_libhdf5(const Plan& plan, Objects& objects) {
         const Hdf5Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
         const hsize_t chunk = 4;
         H5Pset_chunk(properties, 1, &chunk);
+        if (plan.max_compact >= 0) {
+            const auto most = static_cast<unsigned>(plan.max_compact);
+            H5Pset_attr_phase_change(properties, most, most);
+        }
         for (unsigned i = 0; i < 5; ++i) {
             const std::string object = "first" + std::to_string(i);
             const hsize_t size = 4;
@@ -101,11 +124,15 @@ Image made_by_libhdf5(const Plan& plan, Objects& objects) {
             const Hdf5Id dataset(
                 H5Dcreate2(file, object.c_str(), type_by_libhdf5(i % 3), space, H5P_DEFAULT, properties, H5P_DEFAULT),
                 H5Dclose);
-            const Hdf5Id attribute(H5Acreate2(dataset, "of", type_by_libhdf5(i % 2), scalar, H5P_DEFAULT, H5P_DEFAULT),
-                                   H5Aclose);
-            const std::int32_t value = 7;
-            EXPECT_GE(H5Awrite(attribute, type_by_libhdf5(i % 2), &value), 0);
-            objects.emplace(object, described(i % 3, 4, static_cast<int>(i % 2)));
+            for (unsigned k = 0; k < (plan.max_compact < 0 ? 1 : 3); ++k) {
+                const Hdf5Id type = type_by_libhdf5(i % 2);
+                const Hdf5Id attribute(H5Acreate2(dataset, kNames[k], type, scalar, H5P_DEFAULT, H5P_DEFAULT),
+                                       H5Aclose);
+                const std::int32_t value = 7;
+                EXPECT_GE(H5Awrite(attribute, type, &value), 0);
+                objects.emplace(object + "/" + kNames[k], std::to_string(i % 2));
+            }
+            objects.emplace(object, described(i % 3, 4));
         }
     }
     return take_file(name);
@@ -129,7 +156,7 @@ public:
         root_ = file.root();
         flush(file);
         for (const std::size_t aim : {std::size_t{9}, std::size_t{2}, std::size_t{6}, std::size_t{0}, std::size_t{3}}) {
-            while (objects_.size() != aim && !testing::Test::HasFailure()) {
+            while (names_of(objects_).size() != aim && !testing::Test::HasFailure()) {
                 change(aim);
                 if (random(3) == 0) {
                     flush(file);
@@ -155,20 +182,22 @@ private:
         note(true);
     }
     std::string any() {
-        return std::next(objects_.begin(), static_cast<std::ptrdiff_t>(random(static_cast<unsigned>(objects_.size()))))
-            ->first;
+        const std::vector<std::string> names = names_of(objects_);
+        return names[random(static_cast<unsigned>(names.size()))];
     }
     void change(std::size_t aim) {
         const unsigned choice = random(6);
-        if (objects_.empty() || (choice < 4 && objects_.size() < aim)) {
+        if (objects_.empty() || (choice < 4 && names_of(objects_).size() < aim)) {
             make();
         } else if (choice < 4) {
             const std::string name = any();
             ASSERT_EQ(root_.unlink(name), Status::ok);
-            objects_.erase(name);
+            erase(objects_, name);
             note(false);
-        } else {
+        } else if (plan_.max_compact < 0) {
             alter(any(), choice == 4);
+        } else {
+            alter_attribute(any());
         }
     }
     void make() {
@@ -181,12 +210,49 @@ private:
         if (grows) {
             create.chunk = {4};
         }
+        if (plan_.max_compact >= 0) {
+            create.attributes.max_compact = create.attributes.min_dense = static_cast<std::uint16_t>(plan_.max_compact);
+            create.attributes.track_order = grows;
+        }
         ASSERT_EQ(root_
                       .create_dataset(name, stored.builder.type(),
                                       grows ? Dataspace::unlimited(size) : Dataspace::simple({size}), create)
                       .status(),
                   Status::ok);
-        objects_[name] = described(type, size, -1);
+        objects_[name] = described(type, size);
+        note(false);
+        for (unsigned i = 0; plan_.max_compact >= 0 && i < 3; ++i) {
+            write_attribute(name, kNames[i]);
+        }
+    }
+    void write_attribute(const std::string& name, const std::string& attribute) {
+        const unsigned type = random(plan_.max_compact < 0 ? kTypes : 2);
+        const OwnType stored(type);
+        const std::int32_t value = 9;
+        Dataset dataset = std::move(*root_.open_dataset(name));
+        ASSERT_EQ(dataset.replace_attribute(attribute, stored.builder.type(), Dataspace::scalar(),
+                                            {reinterpret_cast<const std::byte*>(&value), sizeof value}),
+                  Status::ok);
+        objects_[name + "/" + attribute] = std::to_string(type);
+        note(false);
+    }
+    void alter_attribute(const std::string& name) {
+        const std::string attribute = kNames[random(4)];
+        const std::string to = kNames[random(4)];
+        const unsigned choice = random(3);
+        const auto there = objects_.find(name + "/" + attribute);
+        if (there == objects_.end() || choice == 0) {
+            write_attribute(name, attribute);
+            return;
+        }
+        Dataset dataset = std::move(*root_.open_dataset(name));
+        if (choice == 1 && objects_.count(name + "/" + to) == 0) {
+            ASSERT_EQ(dataset.rename_attribute(attribute, to), Status::ok);
+            objects_[name + "/" + to] = there->second;
+        } else {
+            ASSERT_EQ(dataset.remove_attribute(attribute), Status::ok);
+        }
+        objects_.erase(name + "/" + attribute);
         note(false);
     }
     // Only what others made has dataspaces that are shared and grow.
@@ -194,26 +260,19 @@ private:
         const std::string before = objects_[name];
         const unsigned type = static_cast<unsigned>(before[0] - '0');
         const std::uint64_t size = std::stoul(before.substr(2));
-        const std::size_t at = before.find('@');
-        const int old = at == std::string::npos ? -1 : before[at + 1] - '0';
         if (attribute) {
-            const unsigned other = random(kTypes);
-            const OwnType stored(other);
-            const std::int32_t value = 9;
-            Dataset dataset = std::move(*root_.open_dataset(name));
-            ASSERT_EQ(dataset.replace_attribute("of", stored.builder.type(), Dataspace::scalar(),
-                                                {reinterpret_cast<const std::byte*>(&value), sizeof value}),
-                      Status::ok);
-            objects_[name] = described(type, size, static_cast<int>(other));
-        } else if (name[0] == 'f') {
+            write_attribute(name, kNames[0]);
+            return;
+        }
+        if (name[0] == 'f') {
             Dataset dataset = std::move(*root_.open_dataset(name));
             ASSERT_EQ(dataset.set_extent({size + 1}), Status::ok);
-            objects_[name] = described(type, size + 1, old);
+            objects_[name] = described(type, size + 1);
         }
         note(false);
     }
 
-    // Whether each object is as some call has left it since the last flush before `count` operations.
+    // Whether each object and attribute is as some call has left it since the last flush before `count` operations.
     bool is_allowed(const Objects& found, std::size_t count) const {
         std::size_t from = 0;
         for (std::size_t i = 0; i < steps_.size() && steps_[i].operations <= count; ++i) {
@@ -245,26 +304,29 @@ private:
                            [&](const auto& each) { return allowed.count(each.first) != 0; });
     }
 
+    static herr_t take_attribute(hid_t dataset, const char* name, const H5A_info_t* /*info*/, void* to) {
+        const Hdf5Id opened(H5Aopen(dataset, name, H5P_DEFAULT), H5Aclose);
+        const Hdf5Id type(opened < 0 ? -1 : H5Aget_type(opened), H5Tclose);
+        const int number = number_of(type);
+        auto& place = *static_cast<std::pair<Objects&, std::string>*>(to);
+        place.first.emplace(place.second + "/" + name, std::to_string(number));
+        return number < 0 ? -1 : 0;
+    }
     static bool read(hid_t file, Objects& found) {
         const auto take = [](hid_t group, const char* name, const H5L_info_t*, void* to) -> herr_t {
             const Hdf5Id dataset(H5Dopen2(group, name, H5P_DEFAULT), H5Dclose);
             const Hdf5Id type(H5Dget_type(dataset), H5Tclose);
             const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
-            const htri_t has = H5Aexists(dataset, "of");
-            int attribute = -1;
-            if (has > 0) {
-                const Hdf5Id opened(H5Aopen(dataset, "of", H5P_DEFAULT), H5Aclose);
-                const Hdf5Id its(H5Aget_type(opened), H5Tclose);
-                attribute = number_of(its);
-            }
             const int number = number_of(type);
             const hssize_t size = H5Sget_simple_extent_npoints(space);
-            if (number < 0 || size < 0 || has < 0 || (has > 0 && attribute < 0)) {
+            if (number < 0 || size < 0) {
                 return -1;
             }
-            static_cast<Objects*>(to)->emplace(
-                name, described(static_cast<unsigned>(number), static_cast<std::uint64_t>(size), attribute));
-            return 0;
+            Objects& all = *static_cast<Objects*>(to);
+            all.emplace(name, described(static_cast<unsigned>(number), static_cast<std::uint64_t>(size)));
+            std::pair<Objects&, std::string> place(all, name);
+            hsize_t at = 0;
+            return H5Aiterate2(dataset, H5_INDEX_NAME, H5_ITER_INC, &at, take_attribute, &place);
         };
         hsize_t at = 0;
         return H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, &at, take, &found) >= 0;
@@ -292,7 +354,7 @@ private:
         for (Objects left = found; !left.empty();) {
             const std::string name = left.begin()->first;
             Objects now;
-            left.erase(name);
+            erase(left, name);
             if (H5Ldelete(file, name.c_str(), H5P_DEFAULT) < 0) {
                 return "libhdf5 does not delete " + name + "; ";
             }
@@ -381,5 +443,16 @@ TEST(SharedCuts, ForeignLists) { sweep("shared_foreign_lists", {true, 50, 40}, 4
 TEST(SharedCuts, ForeignPhases) { sweep("shared_foreign_phases", {true, 4, 3}, 5, 1600); }
 
 TEST(SharedCuts, ForeignTrees) { sweep("shared_foreign_trees", {true, 0, 0}, 6, 1800); }
+
+TEST(SharedCuts, DenseLists) { sweep("shared_dense_lists", {false, 50, 40, 4096, false, 2}, 8, 4000); }
+
+TEST(SharedCuts, DenseTrees) { sweep("shared_dense_trees", {false, 0, 0, 4096, false, 1}, 9, 3000); }
+
+// Attributes are in dense storage from the first one on.
+TEST(SharedCuts, AlwaysDense) { sweep("shared_always_dense", {false, 4, 3, 4096, false, 0}, 10, 4000); }
+
+TEST(SharedCuts, ForeignDense) { sweep("shared_foreign_dense", {true, 4, 3, 4096, false, 2}, 11, 3000); }
+
+TEST(SharedCuts, DenseJournal) { sweep("shared_dense_journal", {false, 2, 1, 4096, true, 1}, 12, 4000); }
 
 TEST(SharedCuts, Journal) { sweep("shared_journal", {false, 2, 1, 4096, true}, 7, 5000); }

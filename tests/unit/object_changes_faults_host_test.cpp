@@ -24,6 +24,18 @@ using namespace h5mote_test;
 constexpr const Filter* kFilters[] = {&deflate_filter};
 constexpr std::uint32_t kRows = 13;
 
+std::string attributes_of(const Group& group) {
+    std::string text;
+    AttributeIterator attributes(group, IndexOrder::name);
+    for (Attribute attribute; attributes.next(attribute) == Status::ok;) {
+        std::byte value[32] = {};
+        EXPECT_EQ(attribute.read_stored(0, {value, static_cast<std::size_t>(attribute.data_size())}), Status::ok);
+        text += "@" + std::string(attribute.name()) + "=" + std::to_string(std::to_integer<int>(value[0])) + "," +
+                std::to_string(attribute.data_size()) + " ";
+    }
+    return text;
+}
+
 // Everything that the changes can change, as text.
 std::string state_of(File& file) {
     std::string text;
@@ -38,13 +50,7 @@ std::string state_of(File& file) {
             text += std::string(path) + ":" + std::string(link.name()) + "=" +
                     std::to_string(static_cast<unsigned>(link.type())) + std::string(link.target()) + " ";
         }
-        AttributeIterator attributes(*group, IndexOrder::name);
-        for (Attribute attribute; attributes.next(attribute) == Status::ok;) {
-            std::byte value[32] = {};
-            EXPECT_EQ(attribute.read_stored(0, {value, static_cast<std::size_t>(attribute.data_size())}), Status::ok);
-            text += "@" + std::string(attribute.name()) + "=" + std::to_string(std::to_integer<int>(value[0])) + "," +
-                    std::to_string(attribute.data_size()) + " ";
-        }
+        text += attributes_of(*group);
         AttributeIterator ordered(*group, IndexOrder::creation);
         for (Attribute attribute; ordered.next(attribute) == Status::ok;) {
             text += "@" + std::string(attribute.name()) + " ";
@@ -75,22 +81,51 @@ std::string state_of(File& file) {
     return text;
 }
 
-// The parts of the format that the program has; `dense`: also dense storage, which group "a" has for its attributes
-// then.
-const Formats& formats_for(bool dense) { return dense ? formats::all : formats::standard; }
+// How attributes are stored: those of group "a" in its header or in dense storage; shared, those of group "b" are in
+// dense storage, too, and one more makes the root group dense.
+enum class Storage { compact, dense, shared };
 
-std::vector<std::byte> make_image(bool dense) {
+// The parts of the format that the program has.
+const Formats& formats_for(Storage kind) { return kind == Storage::compact ? formats::standard : formats::all; }
+
+#if H5MOTE_ALL_FORMATS
+constexpr std::uint16_t kLimit = 4;  // of the attributes that "b" keeps in its header
+
+// Attributes of the same names and values as those of "a". One less, and "b" has them in its header.
+void put_equal_attributes(Group& root) {
+    auto b = root.open_group("b");
+    ASSERT_EQ(b.status(), Status::ok);
+    for (std::int32_t i = 0; i < 8; ++i) {
+        const std::string name = "number " + std::to_string(i);
+        EXPECT_EQ(root.write_attribute(name, i), Status::ok);
+        EXPECT_EQ(i <= kLimit ? b->write_attribute(name, i) : Status::ok, Status::ok);
+    }
+    EXPECT_EQ(b->remove_attribute("number " + std::to_string(kLimit)), Status::ok);
+}
+#endif
+
+std::vector<std::byte> make_image(Storage kind) {
     MallocAllocator memory;
     NullPort port;
-    Library library(memory, port, kFilters, formats_for(dense));
+    Library library(memory, port, kFilters, formats_for(kind));
     GrowingMemoryDriver storage(memory);
-    auto file = File::create(library, storage);
+    const bool dense = kind != Storage::compact;
+    FileCreate properties;
+    GroupCreate limited;
+#if H5MOTE_ALL_FORMATS
+    const SharedIndexCreate index[] = {{SharedKinds::attribute, 16}};
+    if (kind == Storage::shared) {
+        properties.shared_messages.indexes = index;
+        limited.attributes.max_compact = limited.attributes.min_dense = kLimit;
+    }
+#endif
+    auto file = File::create(library, storage, {}, properties);
     EXPECT_EQ(file.status(), Status::ok);
     Group root = file->root();
     GroupCreate attributes_dense;
     attributes_dense.attributes.track_order = dense;
     EXPECT_EQ(root.create_group("a", attributes_dense).status(), Status::ok);
-    EXPECT_EQ(root.create_group("b").status(), Status::ok);
+    EXPECT_EQ(root.create_group("b", limited).status(), Status::ok);
     EXPECT_EQ(root.create_group("a/object").status(), Status::ok);
     EXPECT_EQ(root.create_soft_link("a/soft", "/b"), Status::ok);
     for (std::int32_t i = 0; i < 9; ++i) {
@@ -98,6 +133,11 @@ std::vector<std::byte> make_image(bool dense) {
         EXPECT_EQ(root.open_group("a")->write_attribute("number " + std::to_string(i), i), Status::ok);
     }
     EXPECT_EQ(root.open_group("b")->set_comment("a comment"), Status::ok);
+#if H5MOTE_ALL_FORMATS
+    if (kind == Storage::shared) {
+        put_equal_attributes(root);
+    }
+#endif
     DatasetCreate create;
     create.chunk = {4};
     create.reserve = 64;
@@ -128,15 +168,16 @@ using Change = std::function<Status(File&)>;
 struct Faults {
     bool allocations = false;
     bool persistent = false;
-    bool dense = false;
+    Storage storage = Storage::compact;
     std::size_t cache = 4096;  // with a large one the file remembers the free sections of a heap
     DriverFault driver = {};
 };
 
 // One run in which the k-th call fails; false: none did.
 bool point(const std::string& name, const Change& change, Faults faults, std::uint64_t k, std::uint64_t& unnoticed) {
-    static const std::vector<std::byte> images[] = {make_image(false), make_image(true)};
-    const std::vector<std::byte>& image = images[faults.dense ? 1 : 0];
+    static const std::vector<std::byte> images[] = {make_image(Storage::compact), make_image(Storage::dense),
+                                                    make_image(Storage::shared)};
+    const std::vector<std::byte>& image = images[static_cast<unsigned>(faults.storage)];
     MallocAllocator memory;
     GrowingMemoryDriver storage(memory);
     EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
@@ -147,14 +188,14 @@ bool point(const std::string& name, const Change& change, Faults faults, std::ui
     std::string after;
     bool failed = false;
     {
-        Library library(refusing, port, kFilters, formats_for(faults.dense));
+        Library library(refusing, port, kFilters, formats_for(faults.storage));
         library.set_free_list_limits({0, 0});
         FileAccess access;
         access.metadata_cache = faults.cache;
         access.chunk_cache = 256;
         auto file = File::open(library, failing, access);
         EXPECT_EQ(file.status(), Status::ok);
-        if (faults.dense) {
+        if (faults.storage == Storage::dense) {
             EXPECT_EQ(file->root().open_group("a")->write_attribute("first", 1), Status::ok);
         }
         before = state_of(*file);
@@ -186,15 +227,24 @@ bool point(const std::string& name, const Change& change, Faults faults, std::ui
         EXPECT_TRUE(findings.none()) << name << " " << k << " problem " << findings.last_kind;
         EXPECT_EQ(file->close(), Status::ok);
     }
-    Library library(memory, port, kFilters, formats_for(faults.dense));
+    Library library(memory, port, kFilters, formats_for(faults.storage));
     auto again = File::open(library, storage);
     EXPECT_EQ(again.status(), Status::ok);
     EXPECT_EQ(state_of(*again), after) << name << " " << k;
+    if (faults.storage == Storage::shared) {
+        // What the others share with it is counted, and stays.
+        const std::string others = attributes_of(again->root()) + attributes_of(*again->root().open_group("a"));
+        EXPECT_EQ(again->root().unlink("b"), Status::ok);
+        EXPECT_EQ(attributes_of(again->root()) + attributes_of(*again->root().open_group("a")), others)
+            << name << " " << k;
+        EXPECT_TRUE(findings_in(*again).none()) << name << " " << k;
+    }
     return failed;
 }
 
 // Returns the number of points.
-std::uint64_t sweep(const std::string& name, const Change& change, bool dense = false, std::size_t cache = 4096) {
+std::uint64_t sweep(const std::string& name, const Change& change, Storage storage = Storage::compact,
+                    std::size_t cache = 4096) {
     std::uint64_t points = 0;
     std::uint64_t unnoticed = 0;
     const auto run = [&](const Faults& faults) {
@@ -206,7 +256,7 @@ std::uint64_t sweep(const std::string& name, const Change& change, bool dense = 
     for (const bool persistent : {false, true}) {
         Faults faults;
         faults.persistent = persistent;
-        faults.dense = dense;
+        faults.storage = storage;
         faults.cache = cache;
         faults.allocations = true;
         run(faults);
@@ -259,8 +309,8 @@ TEST(ObjectChangesFaults, Attributes) {
 #if H5MOTE_ALL_FORMATS
 TEST(ObjectChangesFaults, DenseAttributes) {
     const auto dense = [](const char* name, const std::function<Status(Group&)>& change) {
-        EXPECT_GT(sweep(name, in_a(change), true), 1U);
-        EXPECT_GT(sweep(std::string(name) + ", large cache", in_a(change), true, 65536), 1U);
+        EXPECT_GT(sweep(name, in_a(change), Storage::dense), 1U);
+        EXPECT_GT(sweep(std::string(name) + ", large cache", in_a(change), Storage::dense, 65536), 1U);
     };
     dense("rename dense attribute", [](Group& a) { return a.rename_attribute("number 3", "n"); });
     dense("replace dense attribute", [](Group& a) { return a.replace_attribute("number 4", 1.5); });
@@ -268,6 +318,21 @@ TEST(ObjectChangesFaults, DenseAttributes) {
           [](Group& a) { return a.remove_attribute(IndexOrder::creation, Direction::increasing, 2); });
     dense("create dense attribute", [](Group& a) { return a.write_attribute("more", 7); });
     dense("make links dense", [](Group& a) { return a.create_soft_link("one more", "/"); });
+}
+
+TEST(ObjectChangesFaults, SharedAttributes) {
+    const auto shared = [](const char* name, const Change& change) {
+        EXPECT_GT(sweep(name, change, Storage::shared), 1U);
+    };
+    shared("rename shared attribute", in_a([](Group& a) { return a.rename_attribute("number 3", "n"); }));
+    shared("replace shared attribute", in_a([](Group& a) { return a.replace_attribute("number 4", 1.5); }));
+    shared("write shared attribute", in_a([](Group& a) { return a.write_attribute("number 4", 17); }));
+    shared("remove shared attribute",
+           in_a([](Group& a) { return a.remove_attribute(IndexOrder::creation, Direction::increasing, 2); }));
+    shared("create shared attribute", in_a([](Group& a) { return a.write_attribute("more", 7); }));
+    shared("become dense", [](File& file) { return file.root().write_attribute("number 8", 8); });
+    shared("become compact", [](File& file) { return file.root().open_group("b")->remove_attribute("number 2"); });
+    shared("remove from a header", [](File& file) { return file.root().remove_attribute("number 2"); });
 }
 #endif
 
