@@ -12,14 +12,15 @@
 namespace h5mote {
 namespace {
 
-// Opens the datatype or dataspace of an attribute or, if it is shared, the message that is used instead.
+// Opens the datatype or dataspace of an attribute or, if it is shared, the message that is used instead. `user`: the
+// attribute counts as a user of that.
 Status open_part(Checker& checker, MetadataWindow& bytes, MessageType type, std::size_t at, std::size_t size,
-                 bool shared, StoredMessage& stored, MetadataWindow& own, ConstBytes& body) noexcept {
+                 bool shared, bool user, StoredMessage& stored, MetadataWindow& own, ConstBytes& body) noexcept {
     ConstBytes here;
     H5MOTE_TRY(bytes.view(at, size, here));
     if (shared) {
         H5MOTE_TRY(stored.open_shared(checker.file(), type, here));
-        if (stored.committed() != kUndefinedAddress) {
+        if (user && stored.committed() != kUndefinedAddress) {
             H5MOTE_TRY(checker.link_to(stored.committed()));
         }
         return stored.view(body);
@@ -32,12 +33,13 @@ Status open_part(Checker& checker, MetadataWindow& bytes, MessageType type, std:
     return Status::ok;
 }
 
-H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const AttributeParts& parts) noexcept {
+H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const AttributeParts& parts,
+                               bool user) noexcept {
     StoredMessage stored_space;
     MetadataWindow own;
     ConstBytes body;
     H5MOTE_TRY(open_part(checker, bytes, MessageType::dataspace, parts.space, parts.space_size,
-                         (parts.flags & AttributeParts::kSharedSpace) != 0, stored_space, own, body));
+                         (parts.flags & AttributeParts::kSharedSpace) != 0, user, stored_space, own, body));
     DataspaceMessage space;
     H5MOTE_TRY(space.decode(checker.file().context, checker.shape(), body));
     std::uint64_t elements = space.type == DataspaceMessage::Type::null ? 0 : 1;
@@ -47,7 +49,7 @@ H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const At
     }
     StoredMessage stored_type;
     H5MOTE_TRY(open_part(checker, bytes, MessageType::datatype, parts.type, parts.type_size,
-                         (parts.flags & AttributeParts::kSharedType) != 0, stored_type, own, body));
+                         (parts.flags & AttributeParts::kSharedType) != 0, user, stored_type, own, body));
     std::size_t length = 0;
     Feature feature = Feature::none;
     const Status status = validate_datatype(body, length, feature);
@@ -67,7 +69,7 @@ H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const At
 
 }  // namespace
 
-Status Checker::check_attribute(MetadataWindow& bytes, Address address, std::uint32_t& hash) noexcept {
+Status Checker::check_attribute(MetadataWindow& bytes, Address address, bool shared, std::uint32_t& hash) noexcept {
     AttributeParts parts;
     Status status = decode_attribute(file_.context, bytes, parts);
     ConstBytes name;
@@ -79,7 +81,7 @@ Status Checker::check_attribute(MetadataWindow& bytes, Address address, std::uin
         const std::size_t length =
             end == nullptr ? 0 : static_cast<std::size_t>(static_cast<const std::byte*>(end) - name.data());
         hash = name_hash(name.first(length));
-        status = length == 0 ? Status::corrupt_file : check_parts(*this, bytes, parts);
+        status = length == 0 ? Status::corrupt_file : check_parts(*this, bytes, parts, !shared);
     }
     if (status == Status::corrupt_file) {
         file_.context.trail().clear();

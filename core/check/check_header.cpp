@@ -167,10 +167,11 @@ Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noex
         return bad(ProblemKind::malformed, CheckPart::message, at, static_cast<std::uint64_t>(type));
     }
     StoredMessage stored;
+    const bool shared = message.shared();
     Status status = stored.open(message);
     // `stored` has the message from here on: let go of the header's block.
     message.park();
-    if (status == Status::corrupt_file && message.shared()) {
+    if (status == Status::corrupt_file && shared) {
         return bad(ProblemKind::malformed, CheckPart::message, at, static_cast<std::uint64_t>(type));
     }
     H5MOTE_TRY(judge(status, CheckPart::message, at));
@@ -183,7 +184,7 @@ Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noex
     }
     if (type == MessageType::attribute) {
         std::uint32_t hash = 0;
-        return check_attribute(stored.bytes(), at, hash);
+        return check_attribute(stored.bytes(), at, shared, hash);
     }
     ConstBytes body;
     LayoutMessage layout;

@@ -83,13 +83,13 @@ private:
             MetadataWindow stored;
             H5MOTE_TRY(c.judge(open_shared_message(c.file(), MessageType::attribute, id, stored),
                                CheckPart::shared_messages, c.file().foreign()->shared_table));
-            return c.check_attribute(stored, stored.address(), hash);
+            return c.check_attribute(stored, stored.address(), true, hash);
         }
         ++dense_.in_heap;
         H5MOTE_TRY(c.judge(dense_.heap.object(id, dense_.object), CheckPart::fractal_heap, kUndefinedAddress));
         const Address at = dense_.object.address();
         if (!is_link()) {
-            return c.check_attribute(dense_.object, at, hash);
+            return c.check_attribute(dense_.object, at, false, hash);
         }
         ConstBytes body;
         H5MOTE_TRY(c.judge(dense_.object.view(0, static_cast<std::size_t>(dense_.object.size()), body), part_, at));

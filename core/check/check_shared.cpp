@@ -1,8 +1,10 @@
 // Messages that the whole file shares: the master table, indexes, heaps.
 
+#include "attribute_storage.hpp"
 #include "btree2.hpp"
 #include "checker.hpp"
 #include "checksum.hpp"
+#include "committed_type.hpp"
 #include "fractal_heap.hpp"
 #include "stored_message.hpp"
 
@@ -50,12 +52,34 @@ private:
         H5MOTE_TRY(checker_.judge(work_.message.view(0, size, body), kPart, work_.index.heap));
         // The hash is seeded with the type of the message, which the record does not hold: try all types of this index.
         bool same = false;
-        for (std::uint32_t type = 0; type < 16 && !same; ++type) {
-            same = work_.index.holds(static_cast<MessageType>(type)) && lookup3(body, type) == record.hash;
+        auto type = MessageType::null;
+        for (std::uint32_t i = 0; i < 16 && !same; ++i) {
+            type = static_cast<MessageType>(i);
+            same = work_.index.holds(type) && lookup3(body, i) == record.hash;
         }
         const Address at = work_.message.address();
+        const Status status = same && type == MessageType::attribute ? count_user() : Status::ok;
         work_.message.close();
-        return same ? Status::ok : checker_.bad(ProblemKind::hash, kPart, at);
+        return same ? status : checker_.bad(ProblemKind::hash, kPart, at);
+    }
+
+    // An attribute is one user of its committed datatype. What is wrong with it is found where an object has it.
+    Status count_user() noexcept {
+        AttributeParts parts;
+        ConstBytes reference;
+        Address committed = kUndefinedAddress;
+        Context& context = checker_.file().context;
+        Status status = decode_attribute(context, work_.message, parts);
+        if (status == Status::ok && (parts.flags & AttributeParts::kSharedType) != 0) {
+            status = work_.message.view(parts.type, parts.type_size, reference);
+            status = status == Status::ok ? committed_type_at(checker_.file(), reference, committed) : status;
+        }
+        if (status == Status::corrupt_file || status == Status::unsupported) {
+            context.trail().clear();
+            return Status::ok;
+        }
+        H5MOTE_TRY(checker_.judge(status, kPart, work_.index.heap));
+        return committed == kUndefinedAddress ? Status::ok : checker_.link_to(committed);
     }
 
     Status check_list() noexcept {

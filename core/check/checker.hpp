@@ -99,8 +99,9 @@ public:
     Status check_dense_links(const LinkInfoMessage& info) noexcept;
     Status check_dense_attributes(const AttributeInfoMessage& info) noexcept;
     Status check_link(ConstBytes body, LinkMessage& link) noexcept;
-    /// An attribute message; `hash` becomes that of its name.
-    Status check_attribute(MetadataWindow& bytes, Address address, std::uint32_t& hash) noexcept;
+    /// An attribute message; `hash` becomes that of its name. `shared`: it is a shared message, which its index counts
+    /// as one user of a committed datatype, however many objects have the attribute.
+    Status check_attribute(MetadataWindow& bytes, Address address, bool shared, std::uint32_t& hash) noexcept;
     Status check_dataset(Address header) noexcept;
     Status check_shared_messages() noexcept;
     Status check_fractal_heap(FractalHeap& heap, Address address) noexcept;

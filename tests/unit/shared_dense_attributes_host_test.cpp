@@ -9,6 +9,8 @@
 #include "shared_index.hpp"
 #include "turns.hpp"
 
+#include <h5mote/named_datatype.hpp>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -356,6 +358,75 @@ INSTANTIATE_TEST_SUITE_P(All, SharedDenseAttributes,
                                            Case{"OldMessages", true, 50, 40, FormatVersion::earliest, kLong},
                                            Case{"Large", true, 50, 40, FormatVersion::standard, 20000}),
                          name_of);
+
+// ---- committed datatypes -----------------------------------------------------------------------------------------
+
+unsigned uses_of_type(hid_t file) {
+    H5O_info_t info{};
+    EXPECT_GE(H5Oget_info_by_name2(file, "type", &info, H5O_INFO_BASIC, H5P_DEFAULT), 0);
+    return info.rc;
+}
+
+// Groups "a", "b" and "c" with an equal attribute of a committed datatype in dense storage, which libhdf5 shares.
+void put_typed(hid_t file) {
+    const Hdf5Id type(H5Tcopy(H5T_STD_I32LE), H5Tclose);
+    EXPECT_GE(H5Tcommit2(file, "type", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), 0);
+    const std::vector<std::int32_t> values(kLong, 5);
+    const hsize_t size = kLong;
+    const Hdf5Id space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+    const Hdf5Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
+    for (const char* name : {"a", "b", "c"}) {
+        const Hdf5Id group(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+        for (int i = 0; i < 10; ++i) {
+            const std::string text = "small " + std::to_string(i);
+            const Hdf5Id small(H5Acreate2(group, text.c_str(), H5T_STD_I32LE, scalar, H5P_DEFAULT, H5P_DEFAULT),
+                               H5Aclose);
+            EXPECT_GE(H5Awrite(small, H5T_NATIVE_INT32, values.data()), 0);
+        }
+        const Hdf5Id typed(H5Acreate2(group, "typed", type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+        EXPECT_GE(H5Awrite(typed, H5T_NATIVE_INT32, values.data()), 0);
+    }
+}
+
+// The shared message is one user of the datatype, as long as it exists; each attribute of its own is another.
+TEST(SharedTypedAttributes, AreUsersOfTheirDatatypeOnce) {
+    const Hdf5Id properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    ASSERT_GE(H5Pset_shared_mesg_nindexes(properties, 1), 0);
+    ASSERT_GE(H5Pset_shared_mesg_index(properties, 0, H5O_SHMESG_ATTR_FLAG, 200), 0);
+    Turns turns;
+    turns.begin_by_libhdf5(properties);
+    turns.by_libhdf5([](hid_t file) {
+        put_typed(file);
+        EXPECT_EQ(uses_of_type(file), 2U);  // with the link
+    });
+    const auto after = [&](unsigned uses) {
+        turns.by_libhdf5([&](hid_t file) { EXPECT_EQ(uses_of_type(file), uses); });
+    };
+    const auto group = [&](const char* name) { return static_cast<Group&&>(*turns.root.open_group(name)); };
+    EXPECT_EQ(StoredIndex(image_of(turns.storage)).uses, std::vector<std::uint32_t>{3});
+    EXPECT_EQ(group("a").rename_attribute("typed", "renamed"), Status::ok) << turns.trail();
+    after(3);
+    EXPECT_EQ(StoredIndex(image_of(turns.storage)).uses, std::vector<std::uint32_t>{2});
+    const std::vector<std::int32_t> values(kLong, 6);
+    const ConstBytes bytes{reinterpret_cast<const std::byte*>(values.data()), 4 * values.size()};
+    {
+        auto type = NamedDatatype::from(static_cast<Object&&>(*turns.root.open_object("type")));
+        ASSERT_EQ(type.status(), Status::ok);
+        EXPECT_EQ(group("b").write_attribute("typed", *type, Dataspace::simple({kLong}), bytes), Status::ok)
+            << turns.trail();
+    }
+    after(4);
+    EXPECT_EQ(StoredIndex(image_of(turns.storage)).uses, std::vector<std::uint32_t>{1});
+    EXPECT_EQ(group("c").replace_attribute("typed", kInteger, Dataspace::simple({kLong}), bytes), Status::ok);
+    after(3);  // the message is gone
+    EXPECT_EQ(StoredIndex(image_of(turns.storage)).uses, std::vector<std::uint32_t>{1});
+    EXPECT_EQ(group("a").remove_attribute("renamed"), Status::ok);
+    EXPECT_EQ(group("b").remove_attribute("typed"), Status::ok);
+    after(1);
+    EXPECT_EQ(turns.root.unlink("c"), Status::ok);
+    after(1);
+    EXPECT_FALSE(StoredIndex(image_of(turns.storage)).has_heap());
+}
 
 }  // namespace
 

@@ -120,8 +120,8 @@ struct FileCreate {
     std::uint64_t page_size = 4096;
     /// Messages that the file shares. Datasets that are created use shared dataspaces, datatypes, fill values and
     /// filter pipelines, and objects shared attributes, but those of variable length, with references or with a
-    /// committed datatype, and those in dense storage. Sharing saves space only where the same long message (a datatype
-    /// with many members, say) stands in many objects, and makes creating an object several times as slow. Needs
+    /// committed datatype, and those that change in a header. Sharing saves space only where the same long message (a
+    /// datatype with many members, say) stands in many objects, and makes creating one several times as slow. Needs
     /// formats::shared_message_changes and what that goes together with: `unsupported` (Feature::shared_message).
     std::conditional_t<H5MOTE_ALL_FORMATS != 0, SharedMessageCreate, NoSharedMessages> shared_messages{};
 };
