@@ -1,7 +1,9 @@
 // Attributes in dense storage are added, replaced and removed, and objects change between compact and dense storage.
 
 #include "attribute.hpp"
+#include "attribute_content.hpp"
 #include "attribute_storage.hpp"
+#include "committed_type.hpp"
 #include "dense_changes.hpp"
 #include "dense_editor.hpp"
 #include "dense_storage_changes.hpp"
@@ -485,6 +487,30 @@ Status remove_dense_attribute(FileState& file, Address object, ConstBytes name, 
     H5MOTE_TRY(changes.open());
     compact = !changes.is_dense();
     return compact ? Status::ok : changes.remove(name);
+}
+
+// A shared attribute is no user: the message is, as long as there is one.
+Status release_dense_attribute_types(FileState& file, Address object) noexcept {
+    AttributeCursor cursor(file);
+    H5MOTE_TRY(cursor.open(object));
+    for (bool ordered = false; cursor.is_dense();) {
+        StoredAttributeMessage attribute;
+        Address type = kUndefinedAddress;
+        const Status status = cursor.next(attribute);
+        if (status != Status::ok) {
+            return status == Status::not_found ? Status::ok : status;
+        }
+        if (attribute.is_shared() || committed_type_of(file, attribute.bytes, attribute.parts, type) != Status::ok ||
+            type == kUndefinedAddress) {
+            continue;
+        }
+        attribute.bytes.close();
+        cursor.park();
+        H5MOTE_TRY(ordered ? Status::ok : file.order());
+        ordered = true;
+        (void)release_committed_type(file, type);
+    }
+    return Status::ok;
 }
 
 }  // namespace h5mote

@@ -44,6 +44,9 @@ struct DenseChangesFormat {
     /// Removes an attribute; the object gets compact storage if that is what it should have now. `compact`: nothing was
     /// done, the attributes are in the header. not_found.
     Status (*remove_attribute)(FileState& file, Address object, ConstBytes name, bool& compact);
+    /// The attributes in dense storage of an object that is about to be deleted end their uses of committed datatypes.
+    /// The object must be gone on the storage after the next FileState::order().
+    Status (*release_types)(FileState& file, Address object);
     /// Gives all space of dense storage to `disposal`.
     Status (*dispose)(FileState& file, const DenseAddresses& addresses, Disposal& disposal);
     /// Makes dense storage, to which nothing leads, with the links that a group has in its symbol table. unsupported:
@@ -59,6 +62,7 @@ Status write_dense_attribute(FileState& file, Address object, const NewAttribute
                              bool& compact) noexcept;
 Status rename_dense_attribute(FileState& file, Address object, ConstBytes from, const NewAttribute& attribute) noexcept;
 Status remove_dense_attribute(FileState& file, Address object, ConstBytes name, bool& compact) noexcept;
+Status release_dense_attribute_types(FileState& file, Address object) noexcept;
 Status dispose_dense_storage(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept;
 Status make_dense_links(FileState& file, Address group, DenseAddresses& made) noexcept;
 

@@ -7,9 +7,9 @@
 namespace h5mote {
 
 const DenseChangesFormat formats::dense_changes = {
-    &insert_dense_link,      &remove_dense_link,     &is_dense_group_empty,
-    &wants_dense_attributes, &write_dense_attribute, &rename_dense_attribute,
-    &remove_dense_attribute, &dispose_dense_storage, &make_dense_links,
+    &insert_dense_link,     &remove_dense_link,      &is_dense_group_empty,   &wants_dense_attributes,
+    &write_dense_attribute, &rename_dense_attribute, &remove_dense_attribute, &release_dense_attribute_types,
+    &dispose_dense_storage, &make_dense_links,
 };
 
 }  // namespace h5mote

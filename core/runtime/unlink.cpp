@@ -90,6 +90,11 @@ private:
     // The committed datatypes that the object uses are used once less. Their counts follow when the object is gone on
     // the storage; a count that cannot follow is too high, which harms nothing.
     void release_types() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (attributes_.heap != kUndefinedAddress) {
+                (void)file_.context.formats().dense_changes->release_types(file_, header_);
+            }
+        }
         if (!types_ || file_.order() != Status::ok) {
             return;
         }

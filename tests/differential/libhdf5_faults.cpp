@@ -118,6 +118,21 @@ bool spoils_image() {
     return false;
 }
 
+// H5Ocopy into a file whose addresses have another size makes a dataset that cannot be opened.
+bool spoils_copies() {
+    const Id sizes = DIFFERENTIAL_ID(H5Pcreate(H5P_FILE_CREATE));
+    DIFFERENTIAL_OK(H5Pset_sizes(sizes, 4, 4));
+    Id from = create_image({}, sizes);
+    Id to = create_image({});
+    DIFFERENTIAL_ID(H5Dcreate2(from, "a", H5T_NATIVE_INT16, line(24), H5P_DEFAULT, chunked(10), H5P_DEFAULT));
+    DIFFERENTIAL_OK(H5Ocopy(from, "a", to, "b", H5P_DEFAULT, H5P_DEFAULT));
+    (void)close_image(from);
+    Id again = open_image(close_image(to), {});
+    const bool spoilt = H5Oexists_by_name(again, "b", H5P_DEFAULT) <= 0 || H5Dopen2(again, "b", H5P_DEFAULT) < 0;
+    (void)close_image(again);
+    return spoilt;
+}
+
 void tell(const char* what, bool has) { std::cout << (has ? "has: " : "has not: ") << what << std::endl; }
 
 }  // namespace
@@ -128,5 +143,6 @@ int main() {
     tell("a chunk of the same size keeps the filter mask of the one before", keeps_filter_mask());
     tell("a memory type of fewer members, but of the same size, clears the others", loses_members());
     tell("H5Fget_file_image leaves a wrong checksum", spoils_image());
+    tell("H5Ocopy into a file with other sizes makes a damaged dataset", spoils_copies());
     return 0;
 }

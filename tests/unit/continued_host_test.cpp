@@ -144,6 +144,20 @@ TEST_P(AttributesInTurns, OfCommittedDatatypes) {
         EXPECT_EQ(users(file, "text"), 1U);
         EXPECT_EQ(heap_objects(file, "g"), 0U);
     });
+    group = static_cast<Group&&>(*turns.root.open_group("g"));
+    {
+        const auto type = [&](const char* name) {
+            return NamedDatatype::from(static_cast<Object&&>(*turns.root.open_object(name)));
+        };
+        ASSERT_EQ(group.write_attribute("m", *type("number"), Dataspace::scalar(), bytes), Status::ok);
+        ASSERT_EQ(group.write_attribute("w", *type("text"), memory, Dataspace::scalar(), pointer), Status::ok);
+    }
+    group.close();
+    ASSERT_EQ(turns.root.unlink("g"), Status::ok);
+    turns.by_libhdf5([&](hid_t file) {
+        EXPECT_EQ(users(file, "number"), 1U);
+        EXPECT_EQ(users(file, "text"), 1U);
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AttributesInTurns,
