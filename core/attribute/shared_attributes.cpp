@@ -415,7 +415,12 @@ Status remove_shared_attribute(FileState& file, Address header, std::string_view
     MessageIterator message(file, header);
     bool found = false;
     while (!found) {
-        H5MOTE_TRY(message.next());
+        const Status status = message.next();
+        if (status == Status::not_found) {
+            // The object has the attribute: it is in dense storage, which the program cannot change.
+            return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
+        }
+        H5MOTE_TRY(status);
         H5MOTE_TRY(choice.includes(message, found));
     }
     return remove_message(message);

@@ -49,6 +49,7 @@ struct SharedMessageChangesFormat {
     /// As add_attribute(), for a shared message with that id, whose use is counted.
     Status (*add_shared)(FileState& file, Address header, ConstBytes id);
     /// Removes an attribute from a header that is a shared message; the use stays. Errors of remove_message().
+    /// unsupported: it is not in the header.
     Status (*remove_shared)(FileState& file, Address header, std::string_view name);
     /// If the datatype or the dataspace of the attribute in `message` is a shared message, `message` becomes a window
     /// over a copy in memory that has them itself. over_budget: one of them is too long for a message.
