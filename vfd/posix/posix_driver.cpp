@@ -205,13 +205,16 @@ Status PosixDriver::truncate(std::uint64_t size) noexcept {
     if (size > posix::kMostBytes) {
         return Status::no_space;
     }
-    const Status status = set_length(size);
-    if (status != Status::unsupported) {
-        return status;
-    }
     std::uint64_t old_size = 0;
     H5MOTE_TRY(end_of_file(old_size));
-    return size < old_size ? status : fill_to(size);
+    if (size == old_size) {
+        return Status::ok;
+    }
+    const Status status = set_length(size);
+    if (status != Status::unsupported || size < old_size) {
+        return status;
+    }
+    return fill_to(size);
 }
 
 // unsupported: this system cannot change the length of a file.
