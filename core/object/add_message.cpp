@@ -169,21 +169,23 @@ private:
         moved_.block.reset(&*other.block());
         return Status::ok;
     }
-    // Whether this null message is all that a first block which formats::any_placement has cut has beside its
-    // continuation message: no one write can change it.
+    // Whether this null message lies in a first block from which formats::any_placement has moved all messages that it
+    // could: no one write can change it.
     bool is_filler(MessageIterator& message) const noexcept {
         CacheEntry& block = *message.block();
         if (message.block_address() != header_ || file_.one_write(block, message.head())) {
             return false;
         }
         const std::size_t first = message.begin();
-        const std::size_t second = first + layout_.length_at(block.at(first));
-        if (second + head_size() > message.end()) {
-            return false;
+        const std::size_t end = message.end();
+        for (std::size_t at = first; at + head_size() <= end; at += layout_.length_at(block.at(at))) {
+            const std::uint8_t type = layout_.type_at(block.at(at));
+            const bool stays = at == first && head_crosses_unit(message, at);
+            if (type != 0 && type != static_cast<std::uint8_t>(MessageType::continuation) && !stays) {
+                return false;
+            }
         }
-        const std::size_t other = message.head() == first ? second : first;
-        return layout_.type_at(block.at(other)) == static_cast<std::uint8_t>(MessageType::continuation) &&
-               second + layout_.length_at(block.at(second)) + head_size() > message.end();
+        return true;
     }
     std::size_t continuation_size() const noexcept { return layout_.body_size(continuation_body(file_.shape())); }
 

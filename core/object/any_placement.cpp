@@ -39,10 +39,12 @@ class Plan {
 public:
     static constexpr std::size_t kMostInUnit = 64;
 
-    // false: the block cannot be switched in these steps, or can be by one write.
-    bool make(FileState& file, CacheEntry& first) noexcept;
-    // Whether the first write suffices: no message begins in the first unit.
-    bool at_once() const noexcept { return unit_ <= prefix_.size; }
+    // false: the bytes of the block from offset `from` on cannot change in these steps, or can by one write.
+    bool make(FileState& file, CacheEntry& first, std::size_t from) noexcept;
+    // Whether the first write suffices: no message begins in the first unit, or the one that does stays there.
+    bool at_once() const noexcept { return stays_ || unit_ <= prefix_.size; }
+    // The offset of the first byte that moves to the copy of the messages.
+    std::size_t moved() const noexcept { return stays_ ? kept_ : prefix_.size; }
     // Whether a null message, at whose body link_ is, comes behind the first continuation message. Without one this
     // message ends with the block.
     bool has_null() const noexcept { return !at_once() || link_ <= end_; }
@@ -62,12 +64,16 @@ public:
     std::size_t link_size_ = 0;  // bytes of a continuation message
     std::size_t link_ = 0;       // the body of the null message: the prepared continuation message
     std::size_t mend_ = 0;       // twelve bytes that keep the checksum; 0: the second unit has the checksum
+    bool stays_ = false;         // the first message keeps its place
+    bool alone_ = false;         // only null messages follow the first one
 
 private:
     bool head_fits(CacheEntry& first) const noexcept;
+    bool can_stay(CacheEntry& first, std::size_t from) const noexcept;
+    bool only_null(CacheEntry& first, std::size_t from) const noexcept;
 };
 
-bool Plan::make(FileState& file, CacheEntry& first) noexcept {
+bool Plan::make(FileState& file, CacheEntry& first, std::size_t from) noexcept {
     const std::uint64_t address = first.address();
     const std::size_t size = first.size();
     if (prefix_.decode(file.context, first.image()) != Status::ok) {
@@ -96,15 +102,35 @@ bool Plan::make(FileState& file, CacheEntry& first) noexcept {
     for (kept_ = prefix_.size; kept_ < unit_;) {
         kept_ += layout_.length_at(first.at(kept_));
     }
-    link_ = kept_ + link_size_ + layout_.head_size();
+    alone_ = unit_ > prefix_.size && only_null(first, kept_);
+    link_ = kept_ + (alone_ ? 0 : link_size_) + layout_.head_size();
+    stays_ = unit_ > prefix_.size && !head_fits(first);
+    if (stays_ && !can_stay(first, from)) {
+        return false;
+    }
     const bool whole = at_once() && kept_ + link_size_ == end_;
     const std::size_t prepared = whole ? end_ : at_once() ? link_ : cut();
     // With any of the block left behind the second unit, the twelve bytes are not the last ones of the block, which
     // lookup3 mixes in another way.
     mend_ = next_ == size || layout_.is_old() ? 0 : (prepared + kWords - 1) / kWords * kWords;
     const bool mends = mend_ == 0 || (mend_ + kWords <= next_ && mend_ + kWords < end_);
-    return mends && prepared <= next_ && prepared <= end_ && (whole || end_ - link_ <= 0xffff) &&
-           (at_once() || head_fits(first));
+    return mends && prepared <= next_ && prepared <= end_ && (whole || end_ - link_ <= 0xffff);
+}
+
+// Whether the first message can keep its place while the others move. In a block that ends in the second unit one write
+// can change its body, and everything else from there on: only cut_header() moves the others, by a change of the block
+// from its beginning on. In a longer block no write changes the first message, but the others can move.
+bool Plan::can_stay(CacheEntry& first, std::size_t from) const noexcept {
+    const std::uint8_t type = layout_.type_at(first.at(prefix_.size));
+    return !alone_ && (next_ == first.size() ? from < prefix_.size : from >= kept_) &&
+           type != static_cast<std::uint8_t>(MessageType::continuation);
+}
+
+bool Plan::only_null(CacheEntry& first, std::size_t from) const noexcept {
+    while (from < used_ && layout_.is_null(first.at(from))) {
+        from += layout_.length_at(first.at(from));
+    }
+    return from == used_;
 }
 
 // Whether the head of the first message can become that of the null message without a change behind the unit. The flags
@@ -197,8 +223,8 @@ Status Placement::store(ConstBytes messages, const Block* next, Block& block) no
 // Both blocks, and an end of file that covers them, are on the storage before anything leads to them.
 Status Placement::copy(CacheEntry& first) noexcept {
     const ConstBytes image = first.image();
-    Status status = store(image.subspan(plan_.prefix_.size, plan_.used_ - plan_.prefix_.size), nullptr, all_);
-    if (status == Status::ok) {
+    Status status = store(image.subspan(plan_.moved(), plan_.used_ - plan_.moved()), nullptr, all_);
+    if (status == Status::ok && !plan_.alone_) {
         status = plan_.at_once() ? store({}, &all_, step_)
                                  : store(image.subspan(plan_.kept_, plan_.used_ - plan_.kept_), nullptr, step_);
     }
@@ -240,7 +266,9 @@ Status Placement::prepare(CacheEntry& first) noexcept {
     // NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): that the value is copied below is not seen.
     const detail::Lookup3State wanted = state_before(first.at(0), plan_.mend_ + kWords, plan_.end_);
     Writer writer(first.image().subspan(plan_.kept_));
-    write_link(writer, step_);
+    if (!plan_.alone_) {
+        write_link(writer, step_);
+    }
     if (plan_.has_null()) {
         write_null(writer, plan_.end_ - plan_.link_);
     }
@@ -292,9 +320,11 @@ Status Placement::run(Pinned& block, std::size_t& from) noexcept {
     H5MOTE_TRY(status);
     if (!plan_.at_once()) {
         file_.space.release(narrow(address + plan_.cut()), narrow(size - plan_.cut()), false);
-        file_.give_up(step_.address, narrow(step_.size));
+        if (!plan_.alone_) {
+            file_.give_up(step_.address, narrow(step_.size));
+        }
     }
-    from -= plan_.prefix_.size - plan_.layout_.block_prefix();
+    from -= plan_.moved() - plan_.layout_.block_prefix();
     return file_.cache.protect(Usage::object_header, all_.address, all_.size, block, checksum);
 }
 
@@ -311,7 +341,7 @@ Status place(FileState& file, Address header, Pinned& block, std::size_t& from) 
         each = &*holder;
     }
     Plan plan;
-    if (file.one_write(*each, at) || !plan.make(file, *each)) {
+    if (file.one_write(*each, at) || !plan.make(file, *each, at)) {
         return Status::ok;
     }
     return holder ? Placement(file, plan).run(holder, at) : Placement(file, plan).run(block, from);

@@ -14,8 +14,14 @@
 // The second write changes only the first unit: the size of the block, and the head of A, which becomes a null message
 // up to the prepared end. The copy of B C D is not needed any more.
 //
+// Where only null messages follow A, nothing has to continue elsewhere before the second write, and the prepared end is
+// directly behind A.
+//
 // A unit that ends in the prefix or directly behind it leaves no message in place. Then the first write alone does: the
 // block keeps its size, and continues, by way of a small block that can always be changed, in the copy of all messages.
+// The same is done where the unit ends between the type and the size of A, so that no write in the first unit can make
+// a null message of A: A keeps its place, and only the others move. If the block ends in the second unit, one write
+// there can still change the body of A.
 //
 // If the block does not end in the second unit, the first write must leave its checksum as it is. Twelve free bytes in
 // the null message achieve that: lookup3 adds twelve bytes at a time to its state and mixes in a way that can be
@@ -35,9 +41,10 @@ struct AnyPlacementFormat {
     /// commits the metadata changed so far, and every step is durable when the next one begins. Afterwards `block` is
     /// the block, a live one, in which the byte at offset `from` now is, and `from` is its offset there.
     ///
-    /// A first block that is too short, or that has the end of its unit between the type and the size of its first
-    /// message, stays as it is. busy: somebody else holds the first block. no_space, io_error, out_of_memory,
-    /// over_budget: the object is as it was, but `block` may be empty.
+    /// A first block that one message fills, across the end of a unit, stays as it is: each of its two parts has bytes
+    /// that would have to change at the same time. So does the first message, if the unit ends between its type and its
+    /// size, of a block that reaches into a third unit. busy: somebody else holds the first block. no_space, io_error,
+    /// out_of_memory, over_budget: the object is as it was, but `block` may be empty.
     Status (*place)(FileState& file, Address header, Pinned& block, std::size_t& from);
 };
 

@@ -241,6 +241,17 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
     return Status::ok;
 }
 
+bool head_crosses_unit(MessageIterator& message, std::size_t head) noexcept {
+    const std::uint64_t at = std::uint64_t{message.block_address()} + head;
+    return !message.file().one_write(at, at + message.layout().head_size());
+}
+
+bool stays_first(MessageIterator& message) noexcept {
+    return message.block_address() == message.address() && message.head() == message.begin() &&
+           message.type() != MessageType::null && message.type() != MessageType::continuation &&
+           head_crosses_unit(message, message.head());
+}
+
 Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& at) noexcept {
     constexpr unsigned kMostRounds = 4;
     for (unsigned round = 0; round < kMostRounds; ++round) {
@@ -254,7 +265,7 @@ Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& a
             // Headers that libhdf5 has rearranged may lead to several blocks from the first one.
             const bool leads = message.type() == MessageType::continuation && at == 0;
             at = leads ? message.offset() : at;
-            others += leads || message.type() == MessageType::null ? 0U : 1U;
+            others += leads || message.type() == MessageType::null || stays_first(message) ? 0U : 1U;
         }
         if (status != Status::ok && status != Status::not_found) {
             return status;

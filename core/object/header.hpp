@@ -199,9 +199,16 @@ H5MOTE_STEP Status dispose_header(FileState& file, Address header, Disposal& dis
 H5MOTE_STEP Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from,
                                  Phase phase) noexcept;
 
-/// Makes the first block of a header hold nothing but a continuation message, which leads to all other messages; pins
-/// it as `first`, and `at` is the offset of that message's body in it. A change of the body is one atomic write. Errors
-/// of secure_change().
+/// Whether the head of a message at offset `head` of the iterator's current block crosses the end of an atomic unit.
+bool head_crosses_unit(MessageIterator& message, std::size_t head) noexcept;
+/// Whether the iterator's current message is the first one of its header, and its head crosses the end of an atomic
+/// unit. Such a message keeps its place when the others move.
+bool stays_first(MessageIterator& message) noexcept;
+
+/// Makes the first block of a header hold nothing but a continuation message, which leads to all other messages, and
+/// perhaps a message before it that keeps its place (stays_first()); pins it as `first`, and `at` is the offset of the
+/// continuation message's body in it. A change of that body, and of the body of the message before, is one atomic
+/// write. Errors of secure_change().
 H5MOTE_STEP Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& at) noexcept;
 
 /// Gives back a block that was created but never pointed to, if it is still in memory.

@@ -31,6 +31,9 @@ public:
         first.reset();
         MetadataWriter counter;
         H5MOTE_TRY(write(counter));
+        if (first_.type != MessageType::null && !first_.stays && !first_.replaced) {
+            return file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
+        }
         const std::size_t size = counter.written() + layout_.checksum_size();
         // A block that the cache cannot hold could be read, but not be changed any more.
         if (size > file_.cache.budget() / 4) {
@@ -43,13 +46,14 @@ public:
         Status status = write(writer);
         status = status == Status::ok ? writer.end(layout_.checksum_size() != 0) : status;
         status = status == Status::ok ? cut_header(file_, header_, first, at) : status;
+        status = status == Status::ok && first_.replaced ? replace_first(*first) : status;
         if (status != Status::ok) {
             file_.give_up(address, narrow(size), true);
             return status;
         }
         file_.shape().store_addr(first->at(at), address);
         store_uint(first->at(at) + file_.shape().sizeof_addr, file_.shape().sizeof_size, size);
-        MetadataCache::mark_dirty(*first, at, Phase::object);
+        MetadataCache::mark_dirty(*first, first_.replaced ? first_.offset : at, Phase::object);
         first.reset();
         give_up_old(old, static_cast<std::uint32_t>(old_size));
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -61,6 +65,35 @@ public:
     }
 
 private:
+    // The message that keeps its place in the first block. Type null: there is none.
+    struct First {
+        MessageType type = MessageType::null;
+        std::uint8_t flags = 0;
+        std::uint16_t order = 0;
+        std::size_t size = 0;
+        std::size_t offset = 0;
+        bool stays = false;     // as it is
+        bool replaced = false;  // one of the new messages differs from it in the body only, and takes its place
+    };
+
+    bool replaces_first(const NewMessage& message, std::size_t body) const noexcept {
+        return first_.type == message.type && !first_.stays && first_.flags == message.flags &&
+               first_.order == message.order && first_.size == body;
+    }
+
+    Status replace_first(CacheEntry& first) noexcept {
+        NewMessage message;
+        ConstBytes body;
+        for (unsigned i = 0; body.size() != first_.size; ++i) {
+            H5MOTE_TRY(editor_.added(i, message));
+            if (replaces_first(message, static_cast<std::size_t>(message.content->size()))) {
+                H5MOTE_TRY(message.content->peek(0, body));
+            }
+        }
+        std::memcpy(first.at(first_.offset), body.data(), first_.size);
+        return Status::ok;
+    }
+
     Status put_head(MetadataWriter& writer, MessageType type, std::size_t size, std::uint8_t flags,
                     std::uint16_t order) noexcept {
         std::byte head[MessageSlot::kMostHead];
@@ -84,8 +117,15 @@ private:
 
     Status write_kept(MetadataWriter& writer) noexcept {
         MessageIterator message(file_, header_);
+        first_ = {};
         Status status;
         while ((status = message.next()) == Status::ok) {
+            if (stays_first(message)) {
+                first_ = {message.type(), message.flags(),  message.order(),
+                          message.size(), message.offset(), editor_.stays(message),
+                          false};
+                continue;
+            }
             if (message.type() == MessageType::null || message.type() == MessageType::continuation ||
                 !editor_.stays(message)) {
                 continue;
@@ -107,6 +147,14 @@ private:
             const auto body = size > 0xffff ? std::size_t{0} : layout_.body_size(static_cast<std::size_t>(size));
             if (size > 0xffff || !layout_.can_hold(static_cast<std::size_t>(size))) {
                 return file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size);
+            }
+            if (!first_.replaced && replaces_first(message, body)) {
+                ConstBytes bytes;
+                H5MOTE_TRY(message.content->peek(0, bytes));
+                first_.replaced = bytes.size() == body;
+                if (first_.replaced) {
+                    continue;
+                }
             }
             H5MOTE_TRY(put_head(writer, message.type, body, message.flags, message.order));
             H5MOTE_TRY(put_content(writer, *message.content, 0, size));
@@ -141,6 +189,7 @@ private:
     Address header_;
     HeaderEditor& editor_;
     HeaderLayout layout_;
+    First first_;
 };
 
 }  // namespace

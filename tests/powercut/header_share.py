@@ -19,6 +19,8 @@ import numpy
 
 SECTOR = 512
 LINK = 16  # bytes of a continuation message's body
+NULL = 0
+CONTINUATION = 16
 
 
 def make(path, seed):
@@ -71,26 +73,37 @@ class Header:
         """Whether every change does not cross a sector: nothing has to be moved."""
         return self.size <= self.unit or (self.unit <= self.prefix and self.size <= self.unit + SECTOR)
 
+    def messages(self):
+        """Offsets of the heads of the messages, and of the end of the last one."""
+        heads = [self.prefix]
+        while heads[-1] + self.head <= self.size - 4:
+            heads.append(heads[-1] + self.head + struct.unpack_from("<H", self.bytes, heads[-1] + 1)[0])
+        return heads
+
     def moved(self):
         end = self.size - 4
         behind = min(self.size, self.unit + SECTOR)
-        kept = self.prefix
-        while kept < self.unit and kept + self.head <= end:
-            kept += self.head + struct.unpack_from("<H", self.bytes, kept + 1)[0]
-        body = kept + self.head + LINK + self.head
-        last = body if self.unit <= self.prefix else body + self.head + LINK + 4
-        if self.unit <= self.prefix and body - self.head == end:
+        at = self.unit - self.prefix  # where in the first message the sector ends
+        heads = self.messages()
+        kept = self.prefix if at <= 0 else next(head for head in heads if head >= self.unit)
+        alone = at > 0 and all(self.bytes[head] == NULL for head in heads[heads.index(kept):-1])
+        body = kept + self.head + (0 if alone else LINK + self.head)
+        length = struct.pack("<H", body - self.prefix - self.head)
+        fits = all(at > i + 1 or self.bytes[self.prefix + i + 1] == length[i] for i in range(2))
+        stays = at > 0 and (not fits or (at <= 3 and self.bytes[self.prefix + 3] & 2 != 0))
+        leads = self.bytes[self.prefix] == CONTINUATION
+        if 0 < at <= self.head and self.size <= behind and (leads or (stays and end - kept >= self.head + LINK)):
+            return True  # what can change, the first message's body and what is behind it, is in the second sector
+        if stays and (alone or leads):
+            return False
+        last = body if at <= 0 or stays else body + self.head + LINK + 4
+        if (at <= 0 or stays) and body - self.head == end:
             last = end
         if behind < self.size:
             mend = (last + 11) // 12 * 12 + 12
             if mend > behind or mend >= end:
                 return False
-        if self.unit > 64 or kept > end or last > min(behind, end):
-            return False
-        at = self.unit - self.prefix
-        length = struct.pack("<H", body - self.prefix - self.head)
-        fits = all(at > i + 1 or self.bytes[self.prefix + i + 1] == length[i] for i in range(2))
-        return at <= 0 or (fits and (at > 3 or self.bytes[self.prefix + 3] & 2 == 0))
+        return self.unit <= 64 and kept <= end and last <= min(behind, end)
 
 
 def main():

@@ -99,6 +99,39 @@ Status add_links(File& file) {
     return group->create_soft_link("the new link with a name that is longer than those of the others", "/");
 }
 
+#if H5MOTE_ALL_FORMATS
+// The header is rewritten as a whole when its links or attributes become dense.
+void make_small_group(hid_t file) {
+    const Properties create(H5P_GROUP_CREATE);
+    EXPECT_GE(H5Pset_link_phase_change(create, 2, 1), 0);
+    const Hdf5Id group(H5Gcreate2(file, "o", H5P_DEFAULT, create, H5P_DEFAULT), H5Gclose);
+    for (const char* name : {"first", "second"}) {
+        EXPECT_GE(H5Lcreate_soft("/", group, name, H5P_DEFAULT, H5P_DEFAULT), 0);
+    }
+}
+
+void make_type(hid_t file) {
+    const Hdf5Id type(H5Tcreate(H5T_COMPOUND, 12), H5Tclose);
+    EXPECT_GE(H5Tinsert(type, "t", 0, H5T_STD_U32LE), 0);
+    EXPECT_GE(H5Tinsert(type, "value", 4, H5T_IEEE_F64LE), 0);
+    EXPECT_GE(H5Tcommit2(file, "o", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), 0);
+}
+
+Status add_attribute(File& file) {
+    auto object = file.root().open_object("o");
+    H5MOTE_TRY(object.status());
+    return object->write_attribute("new", std::string_view("text"));
+}
+
+// An attribute that only dense storage can have.
+Status add_large_attribute(File& file) {
+    auto object = file.root().open_object("o");
+    H5MOTE_TRY(object.status());
+    const std::string text(70000, 'x');
+    return object->write_attribute("new", std::string_view(text));
+}
+#endif
+
 #if H5MOTE_PARTIAL_IO
 void make_compact(hid_t file) {
     const Properties create(H5P_DATASET_CREATE);
@@ -191,6 +224,8 @@ std::string described(const Image& image) {
         if (H5Literate(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &text) < 0) {
             text = "! links " + text;
         }
+    } else if (H5Iget_type(object) == H5I_DATATYPE) {
+        text = "type of " + std::to_string(H5Tget_size(object));
     } else {
         const Hdf5Id type(H5Dget_type(object), H5Tclose);
         const Hdf5Id space(H5Dget_space(object), H5Sclose);
@@ -211,8 +246,9 @@ std::string described(const Image& image) {
     return text;
 }
 
+// All formats where the build has them: with these, links and attributes become dense, which rewrites a header.
 constexpr Formats with_any_placement(bool with) {
-    Formats formats = formats::standard;
+    Formats formats = H5MOTE_ALL_FORMATS != 0 ? formats::all : formats::standard;
     formats.any_placement = with ? &formats::any_placement : nullptr;
     return formats;
 }
@@ -240,14 +276,9 @@ public:
         auto file = File::open_or_create(library_, recorder_, access());
         H5MOTE_TRY(file.status());
         {
-            auto group = file->root().open_group("o");
-            if (group.status() == Status::ok) {
-                H5MOTE_TRY(grow(*file, *group));
-            } else {
-                auto dataset = file->root().open_dataset("o");
-                H5MOTE_TRY(dataset.status());
-                H5MOTE_TRY(grow(*file, *dataset));
-            }
+            auto object = file->root().open_object("o");
+            H5MOTE_TRY(object.status());
+            H5MOTE_TRY(grow(*file, *object));
         }
         return file->close();
     }
@@ -373,15 +404,24 @@ void sweep(const Made& object, std::size_t floor) {
 }
 
 TEST(PlacementCuts, Rows) {
-    sweep({"rows", [](hid_t file) { make_rows(file, false); }, &append, 1}, 100);
+    sweep({"rows", [](hid_t file) { make_rows(file, false); }, &append, 0}, 100);
 }
 TEST(PlacementCuts, RowsWithTimes) {
-    sweep({"rows-times", [](hid_t file) { make_rows(file, true); }, &append, 1}, 100);
+    sweep({"rows-times", [](hid_t file) { make_rows(file, true); }, &append, 0}, 100);
 }
-TEST(PlacementCuts, Attributes) { sweep({"attributes", &make_attributes, &append, 1}, 100); }
-TEST(PlacementCuts, LargeGroup) { sweep({"group", &make_group, &add_links, 1}, 100); }
+TEST(PlacementCuts, Attributes) { sweep({"attributes", &make_attributes, &append, 0}, 100); }
+TEST(PlacementCuts, LargeGroup) { sweep({"group", &make_group, &add_links, 0}, 100); }
 #if H5MOTE_PARTIAL_IO
-TEST(PlacementCuts, CompactData) { sweep({"compact", &make_compact, &overwrite, 1}, 100); }
+TEST(PlacementCuts, CompactData) { sweep({"compact", &make_compact, &overwrite, 0}, 100); }
+#endif
+
+#if H5MOTE_ALL_FORMATS
+TEST(PlacementCuts, DenseLinks) { sweep({"dense-links", &make_small_group, &add_large_attribute, 0}, 100); }
+TEST(PlacementCuts, DenseAttributes) {
+    sweep({"dense-attributes", [](hid_t file) { make_rows(file, true); }, &add_large_attribute, 0}, 100);
+}
+// One message fills the header of a committed datatype; where it crosses the end of a sector, nothing can be added.
+TEST(PlacementCuts, CommittedDatatype) { sweep({"datatype", &make_type, &add_attribute, 23}, 100); }
 #endif
 
 #if H5MOTE_PARTIAL_IO && H5MOTE_ALL_FORMATS
