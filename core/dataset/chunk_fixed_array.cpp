@@ -58,12 +58,14 @@ Status dispose(OpenChunkIndex& index, Disposal& disposal) noexcept {
     return array(index).dispose(disposal, index.shape.chunk_bytes);
 }
 
-// All pages have the same size. Beside one, the block with the bits of all pages has to be in the cache.
+// All pages have the same size. Beside one, the block with the bits of all pages has to be in the cache. A large array
+// is copied when it changes.
 Status check_room(OpenChunkIndex& index) noexcept {
     ElementBlock block;
     H5MOTE_TRY(index.shape.chunks == 0 ? Status::ok : block_of(index, 0, block));
     const Address map = index.shape.chunks == 0 ? 0 : array(index).map_size();
-    return check_block_room(index, block, map < 256 ? 512 : std::uint64_t{512} + map);
+    H5MOTE_TRY(check_block_room(index, block, map < 256 ? 512 : std::uint64_t{512} + map));
+    return index.shape.chunks == 0 ? Status::ok : array(index).check_space();
 }
 
 constexpr ChunkIndexChanges kChanges = {

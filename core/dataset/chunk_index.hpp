@@ -166,7 +166,8 @@ struct ChunkIndexChanges {
     /// Comes after moved_to(): the layout message has the new address, or if not `stored` still the old one. Then set()
     /// is undone.
     void (*settle)(OpenChunkIndex& index, bool stored) = nullptr;
-    /// Whether the metadata cache has room for any change of the index. over_budget. nullptr: it always has.
+    /// Whether the metadata cache has room for any change of the index, and the storage for a copy of it if it is large
+    /// and changes take one. over_budget, no_space. nullptr: they always have.
     Status (*check_room)(OpenChunkIndex& index) = nullptr;
 };
 

@@ -186,6 +186,10 @@ Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& locat
 // cleared after them: the index and the chunks hold all rows of the old extent until the new one is durable.
 Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
     H5MOTE_TRY(is_chunked() ? table_.check_room() : Status::ok);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // Chunks that go change blocks of the index, which the next commit has to write.
+        H5MOTE_TRY(file_->space.keep_cache(narrow(file_->cache.budget())));
+    }
     const std::size_t size = rank() * sizeof(std::uint64_t);
     auto* const old = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
     if (old == nullptr) {

@@ -449,8 +449,11 @@ Status DatasetState::flush_raw() noexcept {
     }
     count_appended();
     if constexpr (H5MOTE_PARTIAL_IO != 0) {
-        if (uncleared_) {
-            H5MOTE_TRY(clear_cut());
+        const Status cleared = uncleared_ ? clear_cut() : Status::ok;
+        if (H5MOTE_ALL_FORMATS != 0 && cleared == Status::no_space && file_->is_atomic()) {
+            file_->flush_again();
+        } else {
+            H5MOTE_TRY(cleared);
         }
     }
     H5MOTE_TRY(file_->chunks.write_back(*this));

@@ -379,6 +379,17 @@ Status FileState::commit() noexcept {
     if (heap_keeper() != nullptr) {
         heap_keeper()->give_up_discarded();
     }
+    return commit_uncleared();
+}
+
+Status FileState::commit_uncleared() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (uncleared_) {
+            uncleared_ = false;
+            H5MOTE_TRY(flush_raw());
+            H5MOTE_TRY(uncleared_ ? Status::no_space : write_metadata(false));
+        }
+    }
     return Status::ok;
 }
 
@@ -440,6 +451,7 @@ Status FileState::close() noexcept {
     }
     if (status == Status::ok) {
         status = commit_metadata();
+        status = status == Status::ok ? commit_uncleared() : status;
     }
     if (status == Status::ok && heap_keeper() != nullptr) {
         heap_keeper()->give_up_discarded();

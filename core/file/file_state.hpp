@@ -288,9 +288,15 @@ public:
     /// is prepared one commit ahead. Its space and the new index blocks that name it are written with the rows; the
     /// end of file that covers them is written with the dimension; the live index block through which they are reached
     /// is written with the rows of the next commit.
+    ///
+    /// On a storage whose sync is a commit, a dataset that became smaller may find no room to clear what lies beyond its
+    /// extent, as the storage has everything of this commit and of the one before. It then clears that in a second
+    /// commit, for which the first has made room. no_space in the second one leaves the first, with the new extent.
     Status commit() noexcept;
     /// The same without asking the clients for raw data.
     Status commit_metadata() noexcept;
+    /// For clients, in flush_raw(): it shall be called once more, behind the commit. Only where sync() is a commit.
+    void flush_again() noexcept { uncleared_ = true; }
     /// Called by the metadata cache when it needs room: writes all changed metadata. On a storage where only the order
     /// of writes keeps the file sound that is a commit. Where sync() is a commit nothing is synced, so that nothing
     /// appears in the file before the next flush.
@@ -459,6 +465,7 @@ private:
     }
     Status record_ranges() noexcept;
     Status barrier() noexcept;
+    Status commit_uncleared() noexcept;
     Status refuse() noexcept;
     void leave() noexcept;
     FileState* find_mounted(Address group) const noexcept;
@@ -478,6 +485,7 @@ private:
     bool writable_ = false;
     bool torn_headers_ = false;
     bool unordered_ = true;  // the driver needs a sync between dependent writes
+    bool uncleared_ = false;
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;
 };

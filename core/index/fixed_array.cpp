@@ -119,6 +119,18 @@ Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
     return blocks_.move(header, pointer(), data, &all);
 }
 
+Status FixedArray::check_space() noexcept {
+    const Address size = data_block_space();
+    if (size <= kMostMoved || file().is_atomic() || file().context.formats().any_placement == nullptr) {
+        return Status::ok;
+    }
+    Address address = 0;
+    H5MOTE_TRY(file().space.allocate(Usage::btree, size, address));
+    file().space.unkeep_metadata(size);
+    file().give_up(address, size, true);
+    return Status::ok;
+}
+
 FixedArray::Page FixedArray::page_of(Address index) const noexcept {
     Page page{};
     page.number = index >> page_bits;

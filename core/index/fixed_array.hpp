@@ -32,6 +32,8 @@ public:
     Status block_of(Address index, ElementBlock& block) noexcept;
     /// Bytes of the data block before its pages; 0: it has no pages.
     Address map_size() const noexcept { return pages() == 0 ? 0 : data_block_size(); }
+    /// Whether the storage has room for the copy that a change of a large data block takes. no_space.
+    Status check_space() noexcept;
     /// Bytes of the header and of the data block with its pages, if that exists.
     Status space(std::uint64_t& bytes) noexcept;
 

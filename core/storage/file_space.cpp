@@ -139,6 +139,14 @@ Status FileSpace::keep_metadata(Address size) noexcept {
     return Status::ok;
 }
 
+// The blocks of an index are small beside the cache, and each write may cost more than its bytes.
+Status FileSpace::keep_cache(Address size) noexcept {
+    while (commits_ && metadata_bytes_ < size) {
+        H5MOTE_TRY(keep_metadata(size / 8));
+    }
+    return Status::ok;
+}
+
 void FileSpace::unkeep_metadata() noexcept {
     (void)keep(ranges_ - metadata_ranges_, bytes_ - metadata_bytes_);
     metadata_ranges_ = 0;

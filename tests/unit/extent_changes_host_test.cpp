@@ -1,5 +1,6 @@
 // Datasets that become larger and smaller, rows of any rank, chunks as they are stored: what h5mote makes, libhdf5
 // reads.
+#include "flash_chip.hpp"
 #include "full_storage.hpp"
 #include "object_changes.hpp"
 
@@ -293,6 +294,121 @@ TEST(ExtentsWithoutRoom, RowsThatFoundNoRoom) {
         }
     }
 }
+
+#if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
+// The index of a dataset with a large maximum takes most of the storage. Chunks leave it only in a copy, for which
+// there is no room: the extent stays, and so do all values.
+TEST(ExtentsWithoutRoom, LargeIndex) {
+    MallocAllocator memory;
+    NullPort port;
+    Library library{memory, port, {}, formats::all};
+    std::vector<std::byte> bytes(std::size_t{1} << 20);
+    MemoryDriver storage{{bytes.data(), bytes.size()}};
+    DatasetCreate create;
+    create.chunk = {1, 1};
+    std::vector<std::int32_t> values{1, 2, 3, 4, 5, 6};
+    const auto as_bytes = [&] { return Bytes{reinterpret_cast<std::byte*>(values.data()), values.size() * 4}; };
+    for (const bool again : {false, true}) {
+        auto file = again ? File::open(library, storage) : File::create(library, storage);
+        ASSERT_EQ(file.status(), Status::ok);
+        auto data = again ? file->root().open_dataset("data")
+                          : file->root().create_dataset("data", file_type_of<std::int32_t>(),
+                                                        Dataspace::simple({3, 2}, {300, 300}), create);
+        ASSERT_EQ(data.status(), Status::ok);
+        if (!again) {
+            ASSERT_EQ(data->write(Selection::all(), datatype_of<std::int32_t>(), as_bytes()), Status::ok);
+        }
+        EXPECT_EQ(data->set_extent({2, 2}), Status::no_space);
+        EXPECT_EQ(data->set_extent({4, 3}), Status::ok);
+        EXPECT_EQ(data->close(), Status::ok);
+        EXPECT_EQ(file->close(), Status::ok);
+        std::fill(values.begin(), values.end(), 0);
+        auto read = File::open(library, storage);
+        ASSERT_EQ(read.status(), Status::ok);
+        auto found = read->root().open_dataset("data");
+        ASSERT_EQ(found.status(), Status::ok);
+        const std::uint64_t start[] = {0, 0};
+        const std::uint64_t count[] = {3, 2};
+        ASSERT_EQ(found->read(Selection::hyperslab(start, count), datatype_of<std::int32_t>(), as_bytes()), Status::ok);
+        EXPECT_EQ(values, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}));
+    }
+}
+#endif
+
+#if H5MOTE_PARTIAL_IO && H5MOTE_ALL_FORMATS
+// A transaction that fills a flash chip ends with a smaller extent. What was taken is stored, whatever is left of the
+// chip: the chunks beyond the extent, for whose removal there is no room, go in a second commit.
+TEST(ExtentsWithoutRoom, FullChip) {
+    unsigned stored = 0;
+    unsigned refused = 0;
+    for (unsigned blocks = 16; blocks < 200; ++blocks) {
+        FlashGeometry geometry;
+        geometry.block_size = 16384;
+        geometry.blocks = blocks;
+        geometry.page_size = 256;
+        geometry.program_unit = 1;
+        FlashFormat format;
+        format.page_size = 1024;
+        FlashChip chip(geometry, format);
+        ASSERT_EQ(chip.driver.format(format, {}), Status::ok);
+        MallocAllocator memory;
+        NullPort port;
+        Library library{memory, port, {}, formats::all};
+        std::vector<std::uint8_t> expected;
+        {
+            FileAccess access;
+            access.metadata_cache = 4096;
+            access.chunk_cache = 400;
+            access.low = FormatVersion::v18;
+            auto file = File::create(library, chip.driver, access);
+            ASSERT_EQ(file.status(), Status::ok);
+            ASSERT_EQ(file->flush(), Status::ok);
+            DatasetCreate rows;
+            rows.chunk = {1};
+            rows.reserve = 300;
+            auto data = file->root().create_dataset<std::uint8_t>("data", rows);
+            Status status = data.status();
+            for (const std::uint64_t size : {80U, 150U, 190U}) {
+                std::vector<std::uint8_t> values(static_cast<std::size_t>(size));
+                for (std::size_t i = 0; i < values.size(); ++i) {
+                    values[i] = static_cast<std::uint8_t>(size + i);
+                }
+                status = status == Status::ok ? data->set_extent({size}) : status;
+                status = status == Status::ok
+                             ? data->write(Selection::all(), datatype_of<std::uint8_t>(),
+                                           {reinterpret_cast<const std::byte*>(values.data()), values.size()})
+                             : status;
+                if (status == Status::ok) {
+                    expected = values;
+                }
+            }
+            if (status == Status::ok) {
+                status = data->set_extent({38});
+                expected.resize(status == Status::ok ? 38 : expected.size());
+                refused += status == Status::ok ? 0U : 1U;
+            }
+            if (status != Status::ok) {
+                EXPECT_EQ(status, Status::no_space);
+                continue;
+            }
+            ASSERT_EQ(data->close(), Status::ok) << blocks;
+            ASSERT_EQ(file->close(), Status::ok) << blocks;
+            ++stored;
+        }
+        auto file = File::open(library, chip.driver);
+        ASSERT_EQ(file.status(), Status::ok);
+        auto data = file->root().open_dataset("data");
+        ASSERT_EQ(data.status(), Status::ok);
+        std::vector<std::uint8_t> values(data->size());
+        ASSERT_EQ(data->read(Selection::all(), datatype_of<std::uint8_t>(),
+                             {reinterpret_cast<std::byte*>(values.data()), values.size()}),
+                  Status::ok);
+        EXPECT_EQ(values, expected) << blocks;
+    }
+    std::printf("%u stored, %u refused\n", stored, refused);
+    EXPECT_GT(stored, 0U);
+}
+#endif
 
 TEST_F(ExtentChanges, RefusedExtents) {
     DatasetCreate create;

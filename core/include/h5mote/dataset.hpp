@@ -260,6 +260,10 @@ public:
     /// parts of chunks become fill values. Therefore a call that makes the dataset smaller writes and syncs on a
     /// storage whose sync is no commit. A power cut leaves the old sizes or the new ones. What could not be cleared,
     /// because memory or space was short for instance, is cleared by flush() or before the dataset grows again.
+    ///
+    /// no_space, with nothing changed, also: the dataset becomes smaller, and there is no room for what changes of its
+    /// index take: the copy of a fixed array of more than 64 KiB (README.md of vfd), or, where sync() is a commit, new
+    /// places for changed blocks.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
     Status set_extent(std::initializer_list<std::uint64_t> dims) noexcept {
         return set_extent(Span<const std::uint64_t>(dims.begin(), dims.size()));
