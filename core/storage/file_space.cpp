@@ -139,8 +139,10 @@ Status FileSpace::keep_metadata(Address size) noexcept {
     return Status::ok;
 }
 
-// The blocks of an index are small beside the cache, and each write may cost more than its bytes.
+// The blocks of an index are small beside the cache, and each write may cost more than its bytes. A large cache has
+// room for more blocks than one change makes dirty.
 Status FileSpace::keep_cache(Address size) noexcept {
+    size = size < 8192 ? size : 8192;
     while (commits_ && metadata_bytes_ < size) {
         H5MOTE_TRY(keep_metadata(size / 8));
     }

@@ -184,8 +184,8 @@ public:
     void unkeep_metadata() noexcept;
     /// Gives back the room of one block that was given up before it was written.
     void unkeep_metadata(Address size) noexcept;
-    /// Keeps room for all blocks that a metadata cache of that size can hold, so that the next commit finds room for
-    /// blocks that are about to change as well.
+    /// Keeps room for all blocks that a small metadata cache of that size can hold, so that the next commit finds room
+    /// for blocks that are about to change as well.
     Status keep_cache(Address size) noexcept;
 
     /// End of the allocated part of the file (H5FD "end of address"); of several ranges, that of the last one.
