@@ -441,6 +441,20 @@ Status FileState::lower_end() noexcept {
     return told(context, driver, H5MOTE_HERE, driver.sync());
 }
 
+// Where sync() is a commit, the file becomes shorter with the next one only.
+Status FileState::cut() noexcept {
+    H5MOTE_TRY(lower_end());
+    if (space.stored() == space.end()) {
+        return Status::ok;
+    }
+    const Status status = driver.truncate(space.end());
+    if (status != Status::ok) {
+        // A storage that cannot shrink keeps bytes beyond the recorded end, which does no harm.
+        return status == Status::unsupported ? Status::ok : status;
+    }
+    return atomic ? told(context, driver, H5MOTE_HERE, driver.sync()) : Status::ok;
+}
+
 Status FileState::close() noexcept {
     if (!open_) {
         return Status::invalid_handle;
@@ -466,15 +480,11 @@ Status FileState::close() noexcept {
             status = lower_end();
             status = status == Status::ok ? space.keeper()->store() : status;
         }
-        if (status == Status::ok) {
-            status = lower_end();
-        }
         if (status == Status::ok && space.ranges() != nullptr) {
-            status = space.ranges()->cut();
-        } else if (status == Status::ok && space.stored() != space.end()) {
-            status = driver.truncate(space.end());
-            // A storage that cannot shrink keeps bytes beyond the recorded end, which does no harm.
-            status = status == Status::unsupported ? Status::ok : status;
+            status = lower_end();
+            status = status == Status::ok ? space.ranges()->cut() : status;
+        } else if (status == Status::ok) {
+            status = cut();
         }
     }
     if (status != Status::ok) {

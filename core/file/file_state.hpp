@@ -466,6 +466,7 @@ private:
     Status record_ranges() noexcept;
     Status barrier() noexcept;
     Status commit_uncleared() noexcept;
+    Status cut() noexcept;
     Status refuse() noexcept;
     void leave() noexcept;
     FileState* find_mounted(Address group) const noexcept;

@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint32_t kLogs = 3;
 constexpr std::uint32_t kPage = 512;  // of the flash driver
 constexpr std::uint32_t kSpread = 2;  // of the erases of blocks
-constexpr int kPagesKept = 16;        // pages without need that a chip may keep
+constexpr int kPagesKept = 8;         // pages without need that a chip may keep
 
 // The power has failed.
 struct PowerCut {};
@@ -285,15 +285,16 @@ private:
         }
     }
 
-    // The chip need not keep a page that lies wholly in what nothing uses, or behind the end of the file. A few are
-    // kept: where a hole grew out of several parts, the library names its neighbourhood only (FileSpace::tell()).
+    // The chip need not keep a page that lies wholly in what nothing uses, or behind the end of the file. Until the
+    // file is closed it keeps a few behind the end that the file had.
     void judge_chip(const SpaceUse& space) {
         if (space.known) {
             const std::uint64_t live = storage_->flash()->usage().live;
             const std::uint64_t needed = (space.end + kPage - 1) / kPage * kPage - space.pages;
             const auto lost = static_cast<std::int64_t>(live) - static_cast<std::int64_t>(needed);
             result_.flash_lost = std::max(result_.flash_lost, lost);
-            if (lost > std::int64_t{kPagesKept} * kPage) {
+            const int most = plan_.sessions == Sessions::each ? 0 : kPagesKept;
+            if (lost > std::int64_t{most} * kPage) {
                 throw Failure{Fault::live, "the chip keeps " + std::to_string(live) +
                                                " bytes of pages, the file needs " + std::to_string(needed)};
             }
