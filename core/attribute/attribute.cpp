@@ -120,11 +120,12 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
 }
 
 // Whether a value may replace the one that `stored` has, which is checked as in replace_value(). `committed`: the
-// committed datatype of that one.
+// committed datatype of that one. `in_place`: it is a value of the same datatype and dimensions.
 H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& stored, const AttributeContent& content,
-                                     Address committed) noexcept {
+                                     Address committed, bool& in_place) noexcept {
     const AttributeParts& parts = stored.parts;
     ConstBytes bytes;
+    in_place = false;
     if (content.any) {
         return Status::ok;
     }
@@ -137,14 +138,15 @@ H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& st
         DatatypeView old;
         H5MOTE_TRY(stored.bytes.view(parts.type, parts.type_size, bytes));
         H5MOTE_TRY(view_datatype(file.context, bytes, old));
-        same =
-            same_type(old, type) || (old.type_class() == TypeClass::string && type.type_class() == TypeClass::string);
+        in_place = same_type(old, type);
+        same = in_place || (old.type_class() == TypeClass::string && type.type_class() == TypeClass::string);
     }
     DataspaceMessage space;
     H5MOTE_TRY(stored.bytes.view(parts.space, parts.space_size, bytes));
     H5MOTE_TRY(space.decode(file.context, file.shape(), bytes));
     const bool same_rank =
         content.has_committed_type() || (space.type == content.space.type && space.rank == content.space.rank);
+    in_place = in_place && same_rank && same_dims(space, content.space);
     return same && same_rank ? Status::ok
                              : file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, same ? 2 : 1);
 }
@@ -153,6 +155,8 @@ H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& st
 struct Existing {
     bool exists = false;
     bool dense = false;
+    bool shares = false;    ///< it is a shared message, or has parts that are
+    bool in_place = false;  ///< the new value has its datatype and dimensions
     std::uint16_t order = 0;
     Address committed = kUndefinedAddress;  ///< datatype that has this attribute as a user
 };
@@ -178,11 +182,13 @@ H5MOTE_STEP Status write_dense(FileState& file, const DenseChangesFormat& format
     attribute.order = old.order;
     attribute.shared = shared;
     const bool exists = old.exists;
-    compact = exists && !old.dense && size <= 0xffff;
+    // In a header only the id of a shared message takes space.
+    const bool fits = size <= 0xffff || !shared.empty();
+    compact = exists && !old.dense && fits;
     if (compact) {
         return Status::ok;
     }
-    H5MOTE_TRY(format.wants_dense(file, header, static_cast<Address>(size), wants));
+    H5MOTE_TRY(format.wants_dense(file, header, fits, wants));
     compact = !wants;
     if (compact) {
         return Status::ok;
@@ -208,8 +214,13 @@ H5MOTE_STEP Status write_where_it_belongs(FileState& file, Address header, Attri
             }
         }
     }
-    if (content.size() > 0xffff) {
+    if (content.size() > 0xffff && (H5MOTE_ALL_FORMATS == 0 || shared.empty())) {
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, content.size());
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (old.exists && !old.dense && (old.shares || !shared.empty()) && shared_changes(file) != nullptr) {
+            return shared_changes(file)->replace_shared(file, header, text_of(content.message.name), content, shared);
+        }
     }
     const Status status = replace_value(file, header, content);
     if (status != Status::not_found) {
@@ -223,22 +234,23 @@ H5MOTE_STEP Status write_where_it_belongs(FileState& file, Address header, Attri
     return add_attribute(file, header, content);
 }
 
-// The same for an attribute that is a shared message, if the file shares such. One that replaces another in a header is
-// not, and neither is one with a committed datatype, whose users are counted.
+// The same for an attribute that is a shared message, if the file shares such. As in libhdf5, a message of the header
+// that gets a value of the same size stays what it is. One with a committed datatype, whose users are counted, is not
+// shared.
 H5MOTE_STEP Status write_sharing(FileState& file, Address header, AttributeContent& content,
                                  const Existing& old) noexcept {
     const auto write = [&](ConstBytes shared) noexcept {
         return write_where_it_belongs(file, header, content, old, shared);
     };
-    const bool alone = (old.exists && !old.dense) || content.has_committed_type();
+    const bool alone = (old.in_place && !old.dense && !old.shares) || content.has_committed_type();
     const std::string_view removed = old.exists ? text_of(content.message.name) : std::string_view{};
     if (shared_changes(file) == nullptr || alone || !may_be_shared(DatatypeView(content.message.type))) {
-        return change_sharing(file, header, removed, nullptr, write);
+        return change_sharing(file, header, removed, nullptr, false, write);
     }
     StoredContent head(file.context);
     H5MOTE_TRY(encode_head(file, content, head));
     BytesContent body(head.bytes(), content.message.data);
-    return change_sharing(file, header, removed, &body, write);
+    return change_sharing(file, header, removed, &body, false, write);
 }
 
 // Writes an attribute; counts the users of committed datatypes, and discards what the old value has in the global heap.
@@ -253,9 +265,11 @@ H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeConte
         return status;
     }
     if (old.exists) {
+        const unsigned flags = stored.parts.flags;
         H5MOTE_TRY(own_parts(file, stored, committed));
-        H5MOTE_TRY(check_replaceable(file, stored, content, committed));
-        old.dense = stored.place.kind != AttributePlace::Kind::header;
+        H5MOTE_TRY(check_replaceable(file, stored, content, committed, old.in_place));
+        old.dense = !stored.place.in_header();
+        old.shares = stored.is_shared() || (flags & (AttributeParts::kSharedType | AttributeParts::kSharedSpace)) != 0;
         old.order = static_cast<std::uint16_t>(stored.order);
         old.committed = stored.is_shared() ? kUndefinedAddress : committed;
         stored.bytes.close();
@@ -268,8 +282,8 @@ H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeConte
         H5MOTE_TRY(use_committed_type(file, content.committed));
     }
     OldValue value(file);
-    if (old.exists && changes_of(file) != nullptr && find_attribute(file, header, name, stored) == Status::ok &&
-        own_parts(file, stored, committed) == Status::ok) {
+    if (old.exists && !stored.is_shared() && changes_of(file) != nullptr &&
+        find_attribute(file, header, name, stored) == Status::ok && own_parts(file, stored, committed) == Status::ok) {
         value.take(stored);
     }
     status = value.finish(write_sharing(file, header, content, old));
@@ -288,7 +302,6 @@ H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeConte
 
 Status write_attribute_value(FileState& file, Address header, AttributeContent& content) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        H5MOTE_TRY(own_shared(file, header, MessageType::attribute, text_of(content.message.name)));
         return write_counted(file, header, content);
     } else {
         return write_where_it_belongs(file, header, content, {});

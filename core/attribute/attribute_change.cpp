@@ -21,8 +21,6 @@ public:
     /// The message but for its data.
     RenamedContent head() const noexcept { return {old_.first(parts_.data), parts_, name_}; }
     ConstBytes data() const noexcept { return old_.subspan(parts_.data); }
-    /// Of the datatype, if the attribute has one of its own.
-    ConstBytes type() const noexcept { return old_.subspan(parts_.type, parts_.type_size); }
 
     void write(Writer& writer) const noexcept override {
         writer.u8(3);
@@ -101,11 +99,34 @@ private:
     std::byte bytes_[SharedReference::kMaxSize];
 };
 
-// `committed`: the committed datatype that the attribute has, of which it is a user if it is not `shared`.
-Status rename_dense(FileState& file, Address object, std::string_view from, const RenamedContent& content,
-                    std::string_view to, Address committed, bool shared) noexcept {
+// An attribute that gets another name.
+struct Renamed {
+    Address committed = kUndefinedAddress;  // its committed datatype, of which it is a user unless it is `shared`
+    bool dense = false;
+    bool shared = false;     // it is a shared message
+    bool may_share = false;  // it may be one under its new name
+};
+
+// Whether the attribute in `found` may be a shared message under its new name. As in libhdf5, a message of the header
+// stays what it is.
+Status look_at(FileState& file, StoredAttributeMessage& found, Renamed& renamed) noexcept {
+    OwnedBytes bytes(file.context, MemoryKind::type);
+    DatatypeView type;
+    renamed.shared = found.is_shared();
+    renamed.dense = !found.place.in_header();
+    if (shared_changes(file) == nullptr || renamed.committed != kUndefinedAddress) {
+        return Status::ok;
+    }
+    const Status status = read_type(file, found, bytes, type);
+    renamed.may_share = status == Status::ok && (renamed.shared || (renamed.dense && may_be_shared(type)));
+    return renamed.shared ? status : Status::ok;
+}
+
+// Renames an attribute that is in dense storage, or is a shared message, or has parts that are.
+Status rename_sharing(FileState& file, Address object, std::string_view from, const RenamedContent& content,
+                      std::string_view to, const Renamed& renamed) noexcept {
     const DenseChangesFormat* const format = file.context.formats().dense_changes;
-    if (format == nullptr) {
+    if (renamed.dense && format == nullptr) {
         return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
     }
     StoredContent head(file.context);
@@ -114,19 +135,18 @@ Status rename_dense(FileState& file, Address object, std::string_view from, cons
     attribute.name = bytes_of(to);
     attribute.head = head.bytes();
     attribute.data = content.data();
-    DatatypeView type;
-    const bool may_share = shared_changes(file) != nullptr && committed == kUndefinedAddress &&
-                           view_datatype(file.context, content.type(), type) == Status::ok && may_be_shared(type);
     BytesContent body(attribute.head, attribute.data);
-    const bool new_user = shared && committed != kUndefinedAddress;
-    H5MOTE_TRY(new_user ? use_committed_type(file, committed) : Status::ok);
-    const Status status = change_sharing(file, object, from, may_share ? &body : nullptr, [&](ConstBytes id) noexcept {
-        attribute.shared = id;
-        return format->rename_attribute(file, object, bytes_of(from), attribute);
-    });
+    const bool new_user = renamed.shared && renamed.committed != kUndefinedAddress;
+    H5MOTE_TRY(new_user ? use_committed_type(file, renamed.committed) : Status::ok);
+    const Status status =
+        change_sharing(file, object, from, renamed.may_share ? &body : nullptr, true, [&](ConstBytes id) noexcept {
+            attribute.shared = id;
+            return renamed.dense ? format->rename_attribute(file, object, bytes_of(from), attribute)
+                                 : shared_changes(file)->replace_shared(file, object, from, content, id);
+        });
     if (status != Status::ok && new_user) {
         std::uint32_t count = 0;
-        (void)change_reference_count(file, committed, -1, count);
+        (void)change_reference_count(file, renamed.committed, -1, count);
     }
     return status;
 }
@@ -143,33 +163,31 @@ Status Object::rename_attribute(std::string_view from, std::string_view to) noex
         return find_attribute(file, address_, from, found);
     }
     H5MOTE_TRY(check_new_name(file, address_, to));
-    H5MOTE_TRY(own_shared(file, address_, MessageType::attribute, from));
     OwnedBytes old(file.context);
     AttributeParts parts;
-    Address committed = kUndefinedAddress;
-    bool dense = false;
-    bool shared = false;
+    Renamed renamed;
+    bool has_shared_parts = false;
     std::size_t size = 0;
     {
         StoredAttributeMessage found;
         H5MOTE_TRY(find_attribute(file, address_, from, found));
-        H5MOTE_TRY(own_parts(file, found, committed));
+        has_shared_parts = (found.parts.flags & (AttributeParts::kSharedType | AttributeParts::kSharedSpace)) != 0;
+        H5MOTE_TRY(own_parts(file, found, renamed.committed));
         if (found.bytes.size() > ~std::size_t{0}) {
             return Status::out_of_memory;
         }
         size = static_cast<std::size_t>(found.bytes.size());
         H5MOTE_TRY(old.reserve(size));
         H5MOTE_TRY(found.bytes.read(0, old.first(size)));
-        dense = found.place.kind != AttributePlace::Kind::header;
-        shared = found.is_shared();
+        H5MOTE_TRY(look_at(file, found, renamed));
         parts = found.parts;
     }
     const RenamedContent content(old.first(size), parts, to);
-    if (dense) {
-        return rename_dense(file, address_, from, content, to, committed, shared);
-    }
     // An attribute of the new name may have been removed from another block of the header: that comes first.
-    H5MOTE_TRY(file.order());
+    H5MOTE_TRY(renamed.dense ? Status::ok : file.order());
+    if (renamed.dense || (shared_changes(file) != nullptr && (renamed.shared || has_shared_parts))) {
+        return rename_sharing(file, address_, from, content, to, renamed);
+    }
     MessageIterator message(file, address_);
     H5MOTE_TRY(find_message(message, from));
     return replace_message(message, content);
@@ -272,8 +290,12 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
         const Status parts = own_parts(file, stored, committed);
         H5MOTE_TRY(parts == Status::corrupt_file ? Status::ok : parts);
         OldValue old(file);
-        old.take(stored);
-        H5MOTE_TRY(old.finish(change_sharing(file, address_, name, nullptr, [&](ConstBytes /*none*/) noexcept {
+        if (stored.is_shared()) {
+            stored.bytes.close();
+        } else {
+            old.take(stored);
+        }
+        H5MOTE_TRY(old.finish(change_sharing(file, address_, name, nullptr, false, [&](ConstBytes /*none*/) noexcept {
             return remove_stored(file, address_, name, stored.is_shared());
         })));
         if (committed != kUndefinedAddress && !stored.is_shared() && file.order() == Status::ok) {

@@ -42,13 +42,14 @@ Status write_attribute_value(FileState& file, Address header, AttributeContent& 
 /// The same where `content.message.data` has the values as the file has them.
 Status write_attribute_value(FileState& file, Address header, AttributeContent& content) noexcept;
 
-/// Makes a change with SharedMessageChangesFormat::change_attribute: `run(shared)`.
+/// Makes a change with SharedMessageChangesFormat::change_attribute: `run(shared)`. `moves_value`: the new attribute
+/// has the value of the removed one.
 template <typename Run>
-Status change_sharing(FileState& file, Address object, std::string_view removed, HeapContent* added,
+Status change_sharing(FileState& file, Address object, std::string_view removed, HeapContent* added, bool moves_value,
                       const Run& run) noexcept {
     class Change final : public AttributeChange {
     public:
-        explicit Change(const Run& run) noexcept : run_(run) {}
+        Change(const Run& run, bool moves_value) noexcept : AttributeChange(moves_value), run_(run) {}
         Status run(ConstBytes shared) noexcept override { return run_(shared); }
 
     private:
@@ -58,12 +59,12 @@ Status change_sharing(FileState& file, Address object, std::string_view removed,
     if (format == nullptr) {
         return run(ConstBytes{});
     }
-    Change change(run);
+    Change change(run, moves_value);
     return format->change_attribute(file, object, removed, added, change);
 }
 
 /// Allows a search of a header for an attribute to pass one that is a shared message. A program that can change these
-/// has given the attribute that it wants a message of its own before: own_shared(). unsupported: it cannot.
+/// looks for them in another way. unsupported: it cannot.
 Status pass_shared(FileState& file) noexcept;
 
 /// Whether attributes with that datatype may be one message if they are equal: nothing refers to values of their own.
@@ -76,11 +77,15 @@ Status committed_type_of(FileState& file, StoredAttributeMessage& stored, Addres
 Status committed_type_of(FileState& file, MetadataWindow& message, const AttributeParts& parts,
                          Address& header) noexcept;
 
+/// Copies the datatype of an attribute to memory, wherever it is stored; `type` views `bytes`.
+Status read_type(FileState& file, StoredAttributeMessage& stored, OwnedBytes& bytes, DatatypeView& type) noexcept;
+
 /// Call before an attribute that was found changes or goes. In `stored` a copy takes the place of parts that it shares;
 /// `header` becomes that of its committed datatype. unsupported: the program cannot change what is shared.
 Status own_parts(FileState& file, StoredAttributeMessage& stored, Address& header) noexcept;
 
-/// The value of an attribute that is about to go: what its sequences refer to in the global heap goes with it.
+/// The value of an attribute that is about to go: what its sequences refer to in the global heap goes with it. That of
+/// a shared message goes with its last use only: SharedMessageChangesFormat::change_attribute.
 class OldValue {
 public:
     explicit OldValue(FileState& file) noexcept : file_(file) {}

@@ -113,6 +113,7 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
                                          static_cast<std::uint32_t>(reference[0]));
     }
     place.kind = AttributePlace::Kind::shared;
+    place.address = kUndefinedAddress;
     place.id_length = sizeof place.id;
     std::memcpy(place.id, reference.data() + SharedReference::kHeapPrefix, sizeof place.id);
     H5MOTE_TRY(place.open(file_, attribute.bytes));

@@ -19,10 +19,12 @@ struct AttributePlace {
     std::uint8_t id_length = 0;  ///< heap, shared: bytes of `id`
     std::uint16_t size = 0;      ///< header: bytes of the message's body
     std::uint32_t block_size = 0;
-    std::uint32_t offset = 0;             ///< header: offset of the body in the block
-    Address address = kUndefinedAddress;  ///< header: address of the block; heap: of the fractal heap
+    std::uint32_t offset = 0;  ///< header: offset of the body in the block
+    /// header: address of the block; in dense storage: of the fractal heap; a shared message in a header: undefined
+    Address address = kUndefinedAddress;
     std::byte id[AttributeRecord::kHeapIdSize] = {};
 
+    bool in_header() const noexcept { return kind == Kind::header || address == kUndefinedAddress; }
     Status open(FileState& file, MetadataWindow& bytes) const noexcept;
 };
 

@@ -119,7 +119,7 @@ public:
 
     Status open() noexcept;
     bool is_dense() const noexcept { return info_.dense; }
-    Status wants_dense(Address size, bool& wants) noexcept;
+    Status wants_dense(bool fits, bool& wants) noexcept;
     Status write(const NewAttribute& attribute, bool exists, bool& compact) noexcept;
     Status rename(ConstBytes from, const NewAttribute& attribute) noexcept;
     Status remove(ConstBytes name) noexcept;
@@ -175,8 +175,8 @@ Status AttributeChanges::open() noexcept {
     return Status::ok;
 }
 
-// Whether an attribute of `size` bytes that is added needs dense storage, or finds it.
-Status AttributeChanges::wants_dense(Address size, bool& wants) noexcept {
+// Whether an attribute that is added needs dense storage, or finds it. `fits`: it has room in a header.
+Status AttributeChanges::wants_dense(bool fits, bool& wants) noexcept {
     wants = info_.dense;
     if (wants || version_ == 1 || !DenseStorageChanges::is_possible(file_)) {
         return Status::ok;
@@ -187,7 +187,7 @@ Status AttributeChanges::wants_dense(Address size, bool& wants) noexcept {
     while ((status = message.next()) == Status::ok) {
         count += message.type() == MessageType::attribute ? 1U : 0U;
     }
-    wants = count >= max_compact_ || size > kMostInHeader;
+    wants = count >= max_compact_ || !fits;
     return status == Status::not_found ? Status::ok : status;
 }
 
@@ -293,18 +293,15 @@ public:
           file_(file) {}
 
 private:
-    // A shared message that is too large for a header is not used there, where nothing could take its place.
     Status decode(ConstBytes bytes, DenseObject& found) const noexcept override {
         AttributeRecord record;
-        MetadataWindow message;
         if (!record.decode(BTree2Type::attribute_name, bytes)) {
             return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
         }
         found.heap_id = record.heap_id;
         found.order = static_cast<std::uint16_t>(record.order);
         found.shared = (record.flags & kMessageShared) != 0;
-        H5MOTE_TRY(found.shared ? open_shared(file_, found.heap_id, message) : Status::ok);
-        return message.size() > kMostInHeader ? Status::over_budget : Status::ok;
+        return Status::ok;
     }
 
     FileState& file_;
@@ -383,7 +380,7 @@ Status AttributeChanges::write(const NewAttribute& attribute, bool exists, bool&
         // A cache without room for dense storage, and a header that no write can switch, are no reason to refuse the
         // attribute.
         compact = (status == Status::over_budget || status == Status::unsupported) &&
-                  attribute.head.size() + attribute.data.size() <= kMostInHeader;
+                  (!attribute.shared.empty() || attribute.head.size() + attribute.data.size() <= kMostInHeader);
         return compact ? Status::ok : status;
     }
     H5MOTE_TRY(make_changeable());
@@ -462,10 +459,10 @@ Status AttributeChanges::remove(ConstBytes name) noexcept {
 
 }  // namespace
 
-Status wants_dense_attributes(FileState& file, Address object, Address size, bool& wants) noexcept {
+Status wants_dense_attributes(FileState& file, Address object, bool fits, bool& wants) noexcept {
     AttributeChanges changes(file, object);
     H5MOTE_TRY(changes.open());
-    return changes.wants_dense(size, wants);
+    return changes.wants_dense(fits, wants);
 }
 
 Status write_dense_attribute(FileState& file, Address object, const NewAttribute& attribute, bool exists,

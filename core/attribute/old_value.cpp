@@ -5,24 +5,6 @@
 namespace h5mote {
 namespace {
 
-// Copies the datatype of an attribute to memory, wherever it stands.
-Status read_type(FileState& file, StoredAttributeMessage& stored, OwnedBytes& bytes, DatatypeView& type) noexcept {
-    Address committed = kUndefinedAddress;
-    H5MOTE_TRY(committed_type_of(file, stored, committed));
-    std::size_t size = stored.parts.type_size;
-    if (committed == kUndefinedAddress) {
-        H5MOTE_TRY(bytes.reserve(size));
-        H5MOTE_TRY(stored.bytes.read(stored.parts.type, bytes.first(size)));
-    } else {
-        MessageIterator message(file, committed);
-        H5MOTE_TRY(message.next(MessageType::datatype));
-        size = message.body().size();
-        H5MOTE_TRY(bytes.reserve(size));
-        std::memcpy(bytes.data(), message.body().data(), size);
-    }
-    return view_datatype(file.context, bytes.first(size), type);
-}
-
 Status count_elements(FileState& file, StoredAttributeMessage& stored, std::uint64_t& elements) noexcept {
     ConstBytes bytes;
     DataspaceMessage space;
@@ -39,6 +21,23 @@ Status count_elements(FileState& file, StoredAttributeMessage& stored, std::uint
 
 bool may_be_shared(DatatypeView type) noexcept {
     return !contains_class(type, TypeClass::variable_length) && !contains_class(type, TypeClass::reference);
+}
+
+Status read_type(FileState& file, StoredAttributeMessage& stored, OwnedBytes& bytes, DatatypeView& type) noexcept {
+    Address committed = kUndefinedAddress;
+    H5MOTE_TRY(committed_type_of(file, stored, committed));
+    std::size_t size = stored.parts.type_size;
+    if (committed == kUndefinedAddress) {
+        H5MOTE_TRY(bytes.reserve(size));
+        H5MOTE_TRY(stored.bytes.read(stored.parts.type, bytes.first(size)));
+    } else {
+        MessageIterator message(file, committed);
+        H5MOTE_TRY(message.next(MessageType::datatype));
+        size = message.body().size();
+        H5MOTE_TRY(bytes.reserve(size));
+        std::memcpy(bytes.data(), message.body().data(), size);
+    }
+    return view_datatype(file.context, bytes.first(size), type);
 }
 
 Status committed_type_of(FileState& file, StoredAttributeMessage& stored, Address& header) noexcept {

@@ -1,5 +1,5 @@
 // Objects whose messages, or those of their attributes, are shared with other objects: they get copies of their own in
-// their headers, begin and end uses with their attributes, or end them all because they are deleted.
+// their headers, begin and end uses when their attributes change, or end them all because they are deleted.
 
 #include "shared_attributes.hpp"
 
@@ -77,6 +77,37 @@ void SharedUses::release() noexcept {
     count_ = 0;
 }
 
+namespace {
+
+// Opens a shared attribute; a copy takes the place of parts that it shares.
+Status open_own(FileState& file, ConstBytes reference, StoredAttributeMessage& attribute) noexcept {
+    StoredMessage stored;
+    H5MOTE_TRY(stored.open_shared(file, MessageType::attribute, reference));
+    attribute.bytes = static_cast<MetadataWindow&&>(stored.bytes());
+    H5MOTE_TRY(own_attribute(file, attribute.bytes));
+    return decode_attribute(file.context, attribute.bytes, attribute.parts);
+}
+
+// An attribute with the elements of a shared one may replace it only if nobody else has that: else two messages would
+// lead to these elements, which go with one of them.
+Status check_elements(FileState& file, ConstBytes reference) noexcept {
+    OwnedBytes bytes(file.context, MemoryKind::type);
+    StoredAttributeMessage attribute;
+    DatatypeView type;
+    std::uint32_t users = 0;
+    H5MOTE_TRY(open_own(file, reference, attribute));
+    H5MOTE_TRY(read_type(file, attribute, bytes, type));
+    attribute.bytes.close();
+    if (!contains_class(type, TypeClass::variable_length)) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(count_users(file, MessageType::attribute, reference, users));
+    return users <= 1 ? Status::ok
+                      : file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message, users);
+}
+
+}  // namespace
+
 // A shared attribute has parts that are shared, too. They are used as long as it is.
 void SharedUses::release_attribute(ConstBytes reference) noexcept {
     SharedUses parts_used(file_);
@@ -92,8 +123,13 @@ void SharedUses::release_attribute(ConstBytes reference) noexcept {
             return;
         }
     }
-    if (release_shared_message(file_, MessageType::attribute, reference, gone) == Status::ok && gone &&
-        file_.order() == Status::ok) {
+    OldValue value(file_);
+    StoredAttributeMessage attribute;
+    if (discards_ && open_own(file_, reference, attribute) == Status::ok) {
+        value.take(attribute);
+    }
+    const Status status = release_shared_message(file_, MessageType::attribute, reference, gone);
+    if (value.finish(gone ? status : Status::not_found) == Status::ok && file_.order() == Status::ok) {
         parts_used.release();
         if (committed != kUndefinedAddress) {
             (void)release_committed_type(file_, committed);
@@ -192,33 +228,35 @@ Status look_at(MessageIterator& message, Survey& found) noexcept {
     return Status::ok;
 }
 
-// Which messages of an object are meant: those of one type, or, for MessageType::null, all; with a name, only the
-// attribute of that name.
-struct Choice {
-    MessageType type;
-    std::string_view name;
-
-    Status includes(MessageIterator& message, bool& included) const noexcept {
-        included = type == MessageType::null || message.type() == type;
-        if (!included || name.empty()) {
-            return Status::ok;
+// Goes to the attribute of that name in a header, wherever its message is stored. unsupported: it is not there, though
+// the object has it; so it is in dense storage, which the program cannot change.
+Status find_in_header(MessageIterator& message, std::string_view name) noexcept {
+    Context& context = message.file().context;
+    for (;;) {
+        const Status status = message.next();
+        if (status == Status::not_found) {
+            return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
+        }
+        H5MOTE_TRY(status);
+        if (message.type() != MessageType::attribute) {
+            continue;
         }
         StoredMessage stored;
         AttributeParts parts;
         ConstBytes text;
         H5MOTE_TRY(stored.open(message));
-        H5MOTE_TRY(decode_attribute(message.file().context, stored.bytes(), parts));
+        H5MOTE_TRY(decode_attribute(context, stored.bytes(), parts));
         H5MOTE_TRY(stored.bytes().view(parts.name, parts.name_size, text));
-        included = text_before(text_of(text), '\0') == name;
-        return Status::ok;
+        if (text_before(text_of(text), '\0') == name) {
+            return Status::ok;
+        }
     }
-};
+}
 
-// The header gets its own copies of the messages that it shares.
+// The header gets its own copies of the messages of one type that it shares.
 class Editor final : public HeaderEditor {
 public:
-    Editor(FileState& file, Address object, const Choice& choice) noexcept
-        : file_(file), object_(object), choice_(choice) {}
+    Editor(FileState& file, Address object, MessageType type) noexcept : file_(file), object_(object), type_(type) {}
 
     bool stays(MessageIterator& message) noexcept override {
         bool shared = false;
@@ -241,34 +279,31 @@ public:
         added.order = message.order();
         added.flags = static_cast<std::uint8_t>(message.flags() & ~(kMessageShared | kMessageShareable));
         added.content = &content_;
-        H5MOTE_TRY(stored_.open(message));
-        return message.type() == MessageType::attribute ? own_attribute(file_, stored_.bytes()) : Status::ok;
+        return stored_.open(message);
     }
 
 private:
     Status goes(MessageIterator& message, bool& shared) const noexcept {
         Survey found(file_);
-        bool included = false;
-        H5MOTE_TRY(choice_.includes(message, included));
-        H5MOTE_TRY(included ? look_at(message, found) : Status::ok);
+        H5MOTE_TRY(message.type() == type_ ? look_at(message, found) : Status::ok);
         shared = found.any();
         return Status::ok;
     }
 
     FileState& file_;
     Address object_;
-    Choice choice_;
+    MessageType type_;
     StoredMessage stored_;
     WindowContent content_{stored_.bytes()};
     Status failed_ = Status::ok;
 };
 
-Status survey(FileState& file, Address object, const Choice& choice, Survey& found) noexcept {
+// Looks at the messages of one type, or, for MessageType::null, at all.
+Status survey(FileState& file, Address object, MessageType type, Survey& found) noexcept {
     MessageIterator message(file, object);
     Status status;
     while ((status = message.next()) == Status::ok) {
-        bool included = false;
-        H5MOTE_TRY(choice.includes(message, included));
+        const bool included = type == MessageType::null || message.type() == type;
         H5MOTE_TRY(included ? look_at(message, found) : Status::ok);
     }
     return status == Status::not_found ? Status::ok : status;
@@ -303,32 +338,6 @@ void forget_own(FileState& file, Address object, std::uint32_t types) noexcept {
     }
 }
 
-// Shared attributes that have a committed datatype are one of its users. Each copy is another one.
-Status use_types(FileState& file, Address object, const Choice& choice) noexcept {
-    MessageIterator message(file, object);
-    Status status;
-    while ((status = message.next()) == Status::ok) {
-        bool included = false;
-        H5MOTE_TRY(choice.includes(message, included));
-        if (!included || !message.shared()) {
-            continue;
-        }
-        Address committed = kUndefinedAddress;
-        {
-            StoredMessage stored;
-            AttributeParts parts;
-            H5MOTE_TRY(stored.open(message));
-            H5MOTE_TRY(decode_attribute(file.context, stored.bytes(), parts));
-            H5MOTE_TRY(committed_type_of(file, stored.bytes(), parts, committed));
-        }
-        if (committed != kUndefinedAddress) {
-            message.park();
-            H5MOTE_TRY(use_committed_type(file, committed));
-        }
-    }
-    return status == Status::not_found ? Status::ok : status;
-}
-
 // Ends every use that the attributes in dense storage have.
 Status end_dense_uses(FileState& file, Address object) noexcept {
     AttributeCursor cursor(file);
@@ -359,14 +368,12 @@ public:
 
 }  // namespace
 
-Status own_messages(FileState& file, Address object, MessageType type, std::string_view name) noexcept {
-    const Choice choice{type, name};
+Status own_messages(FileState& file, Address object, MessageType type) noexcept {
     Survey found(file);
-    H5MOTE_TRY(survey(file, object, choice, found));
+    H5MOTE_TRY(survey(file, object, type, found));
     if (found.any()) {
-        H5MOTE_TRY(type == MessageType::attribute ? use_types(file, object, choice) : Status::ok);
         {
-            Temporary<Editor> editor(file.context, file, object, choice);
+            Temporary<Editor> editor(file.context, file, object, type);
             H5MOTE_TRY(editor ? rewrite_header(file, object, *editor) : Status::out_of_memory);
         }
         H5MOTE_TRY(file.order());
@@ -379,13 +386,19 @@ Status own_messages(FileState& file, Address object, MessageType type, std::stri
 
 Status change_sharing_attribute(FileState& file, Address object, std::string_view removed, HeapContent* added,
                                 AttributeChange& change) noexcept {
-    SharedUses old(file);
-    if (!removed.empty()) {
-        StoredAttributeMessage attribute;
-        H5MOTE_TRY(find_attribute(file, object, removed, attribute));
-        H5MOTE_TRY(old.add(attribute));
-    }
+    SharedUses old(file, !change.moves_value());
     std::byte reference[SharedReference::kHeapSize];
+    if (!removed.empty()) {
+        bool moves_shared = false;
+        {
+            StoredAttributeMessage attribute;
+            H5MOTE_TRY(find_attribute(file, object, removed, attribute));
+            H5MOTE_TRY(old.add(attribute));
+            moves_shared = change.moves_value() && attribute.is_shared();
+            SharedReference::encode_heap(reference, attribute.place.id);
+        }
+        H5MOTE_TRY(moves_shared ? check_elements(file, reference) : Status::ok);
+    }
     bool shared = false;
     if (added != nullptr) {
         H5MOTE_TRY(share_message(file, MessageType::attribute, *added, reference, shared));
@@ -410,25 +423,31 @@ Status add_shared_attribute(FileState& file, Address header, ConstBytes id) noex
     return add_attribute(file, header, reference, kMessageShared);
 }
 
-Status remove_shared_attribute(FileState& file, Address header, std::string_view name) noexcept {
-    const Choice choice{MessageType::attribute, name};
-    MessageIterator message(file, header);
-    bool found = false;
-    while (!found) {
-        const Status status = message.next();
-        if (status == Status::not_found) {
-            // The object has the attribute: it is in dense storage, which the program cannot change.
-            return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
-        }
-        H5MOTE_TRY(status);
-        H5MOTE_TRY(choice.includes(message, found));
+Status replace_shared_attribute(FileState& file, Address header, std::string_view name, const MessageContent& content,
+                                ConstBytes id) noexcept {
+    const std::size_t size = id.empty() ? content.size() : SharedReference::kHeapSize;
+    if (size > 0xffff) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, size);
     }
+    MessageIterator message(file, header);
+    H5MOTE_TRY(find_in_header(message, name));
+    if (id.empty()) {
+        return replace_short_message(message, 0, content);
+    }
+    ReferenceContent reference;
+    SharedReference::encode_heap(reference.bytes, id);
+    return replace_short_message(message, kMessageShared, reference);
+}
+
+Status remove_shared_attribute(FileState& file, Address header, std::string_view name) noexcept {
+    MessageIterator message(file, header);
+    H5MOTE_TRY(find_in_header(message, name));
     return remove_message(message);
 }
 
 Status release_shared_messages(FileState& file, Address object) noexcept {
     Survey found(file);
-    H5MOTE_TRY(survey(file, object, {MessageType::null, {}}, found));
+    H5MOTE_TRY(survey(file, object, MessageType::null, found));
     found.uses.release();
     forget_own(file, object, found.shareable);
     return end_dense_uses(file, object);

@@ -10,7 +10,9 @@ namespace h5mote {
 /// Uses of shared messages, which end together.
 class SharedUses {
 public:
-    explicit SharedUses(FileState& file) noexcept : file_(file), bytes_(file.context) {}
+    /// `discards`: with the last use of an attribute its elements in the global heap are discarded.
+    explicit SharedUses(FileState& file, bool discards = false) noexcept
+        : file_(file), bytes_(file.context), discards_(discards) {}
 
     bool empty() const noexcept { return count_ == 0; }
     /// Notes the bytes in place of a message, if they lead to a shared one. out_of_memory.
@@ -35,6 +37,7 @@ private:
     FileState& file_;
     OwnedBytes bytes_;
     std::size_t count_ = 0;
+    bool discards_;
 };
 
 }  // namespace h5mote

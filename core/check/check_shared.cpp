@@ -44,6 +44,7 @@ private:
             return checker_.bad(ProblemKind::malformed, kPart, work_.index.index);
         }
         if (!record.in_heap || !checker_.verifying()) {
+            tell(static_cast<MessageType>(record.message_type), 1);
             return Status::ok;
         }
         H5MOTE_TRY(checker_.judge(work_.heap.object(record.heap_id, work_.message), kPart, work_.index.heap));
@@ -60,7 +61,14 @@ private:
         const Address at = work_.message.address();
         const Status status = same && type == MessageType::attribute ? count_user() : Status::ok;
         work_.message.close();
+        if (same) {
+            tell(type, record.references);
+        }
         return same ? status : checker_.bad(ProblemKind::hash, kPart, at);
+    }
+
+    void tell(MessageType type, std::uint32_t users) noexcept {
+        checker_.tell({kPart, static_cast<std::uint8_t>(type), 0, static_cast<std::uint8_t>(work_.index.btree), users});
     }
 
     // An attribute is one user of its committed datatype. What is wrong with it is found where an object has it.

@@ -31,9 +31,9 @@ struct DenseChangesFormat {
     Status (*remove_link)(FileState& file, Address group, ConstBytes name);
     /// Whether a group with that dense storage has no link.
     Status (*is_empty)(FileState& file, const DenseAddresses& addresses, bool& empty);
-    /// Whether an object has its attributes in dense storage, or gets it for one more attribute message of `size`
-    /// bytes.
-    Status (*wants_dense)(FileState& file, Address object, Address size, bool& wants);
+    /// Whether an object has its attributes in dense storage, or gets it for one more attribute. `fits`: a message of a
+    /// header can be that attribute, or lead to it.
+    Status (*wants_dense)(FileState& file, Address object, bool fits, bool& wants);
     /// Adds an attribute to an object for which wants_dense() said true, or replaces one that `exists`. `compact`:
     /// nothing was done, the attribute is to be added to the header. After an error everything is as it was.
     Status (*write_attribute)(FileState& file, Address object, const NewAttribute& attribute, bool exists,
@@ -57,7 +57,7 @@ struct DenseChangesFormat {
 Status insert_dense_link(FileState& file, Address group, const LinkMessage& link, bool& compact) noexcept;
 Status remove_dense_link(FileState& file, Address group, ConstBytes name) noexcept;
 Status is_dense_group_empty(FileState& file, const DenseAddresses& addresses, bool& empty) noexcept;
-Status wants_dense_attributes(FileState& file, Address object, Address size, bool& wants) noexcept;
+Status wants_dense_attributes(FileState& file, Address object, bool fits, bool& wants) noexcept;
 Status write_dense_attribute(FileState& file, Address object, const NewAttribute& attribute, bool exists,
                              bool& compact) noexcept;
 Status rename_dense_attribute(FileState& file, Address object, ConstBytes from, const NewAttribute& attribute) noexcept;

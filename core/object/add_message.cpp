@@ -516,4 +516,12 @@ Status replace_short_message(MessageIterator& message, const MessageContent& con
     return adder.end(adder.replace_short(message));
 }
 
+Status replace_short_message(MessageIterator& message, unsigned flags, const MessageContent& content) noexcept {
+    FileState& file = message.file();
+    return versioned(file, message.type(), flags, content, [&](const MessageContent& stored) noexcept {
+        Adder adder(file, message.type(), static_cast<std::uint8_t>(flags), message.order(), stored);
+        return adder.end(adder.replace_short(message));
+    });
+}
+
 }  // namespace h5mote

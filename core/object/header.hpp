@@ -243,6 +243,8 @@ H5MOTE_STEP Status replace_message(MessageIterator& message, const MessageConten
 /// continuation message has room in the place of the old message, as in those of all attributes. unsupported also: the
 /// block has no room for one.
 Status replace_short_message(MessageIterator& message, const MessageContent& content) noexcept;
+/// The same, and the message gets these flags. With kMessageShared among them, `content` is what leads to the message.
+Status replace_short_message(MessageIterator& message, unsigned flags, const MessageContent& content) noexcept;
 
 /// Turns the iterator's current message into a null message, and joins it with null messages beside it. Ends the walk.
 /// Errors of secure_change().

@@ -80,8 +80,11 @@ Status share_message(FileState& file, MessageType type, HeapContent& body, Bytes
     return Status::ok;
 }
 
-Status release_shared_message(FileState& file, MessageType type, ConstBytes reference, bool& gone) noexcept {
-    gone = false;
+namespace {
+
+// Opens the index of the message to which `reference` leads, and calls `then(index, id)`.
+template <typename Then>
+Status with_message(FileState& file, MessageType type, ConstBytes reference, const Then& then) noexcept {
     Temporary<SharedMessages> messages(file.context, file, type);
     if (!messages) {
         return Status::out_of_memory;
@@ -92,7 +95,22 @@ Status release_shared_message(FileState& file, MessageType type, ConstBytes refe
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(type));
     }
     const Status status = messages->open();
-    return status == Status::ok ? messages->release(place.heap_id.first(SharedReference::kHeapIdSize), gone) : status;
+    return status == Status::ok ? then(*messages, place.heap_id.first(SharedReference::kHeapIdSize)) : status;
+}
+
+}  // namespace
+
+Status release_shared_message(FileState& file, MessageType type, ConstBytes reference, bool& gone) noexcept {
+    gone = false;
+    return with_message(file, type, reference,
+                        [&](SharedMessages& messages, ConstBytes id) noexcept { return messages.release(id, gone); });
+}
+
+Status count_users(FileState& file, MessageType type, ConstBytes reference, std::uint32_t& users) noexcept {
+    users = 0;
+    return with_message(file, type, reference, [&](SharedMessages& messages, ConstBytes id) noexcept {
+        return messages.count_users(id, users);
+    });
 }
 
 Status forget_shareable_message(FileState& file, MessageType type, ConstBytes body, Address header) noexcept {

@@ -17,11 +17,17 @@ class HeapContent;
 /// A change of the attributes of an object.
 class AttributeChange {
 public:
+    /// Whether the new attribute has the value of the removed one, with its elements in the global heap.
+    bool moves_value() const noexcept { return moves_value_; }
     /// `shared`: the id of the shared message that the new attribute is. Empty: none comes, or it is written itself.
     virtual Status run(ConstBytes shared) noexcept = 0;
 
 protected:
+    explicit AttributeChange(bool moves_value) noexcept : moves_value_(moves_value) {}
     ~AttributeChange() = default;
+
+private:
+    bool moves_value_;
 };
 
 struct SharedMessageChangesFormat {
@@ -34,20 +40,27 @@ struct SharedMessageChangesFormat {
     /// messages are used once less, and the indexes forget those that stand in the object's own header. The object must
     /// be gone on the storage, if it was ever there.
     Status (*release_all)(FileState& file, Address object);
-    /// Gives an object's header its own copies of its shared messages of that type, so that they can be changed; of
-    /// attributes also where only their datatypes or dataspaces are shared. With a `name`, only of the attribute of
-    /// that name. Commits metadata if there is something to copy. After an error the object is as it was. over_budget:
-    /// rewrite_header().
-    Status (*own)(FileState& file, Address object, MessageType type, std::string_view name);
+    /// Gives an object's header its own copies of its shared messages of that type, other than attributes, so that they
+    /// can be changed. Commits metadata if there is something to copy. After an error the object is as it was.
+    /// over_budget: rewrite_header().
+    Status (*own)(FileState& file, Address object, MessageType type);
     /// Makes `change`, which takes the attribute called `removed` from an object and gives it one with the message
     /// `added`; an empty name: nothing is removed; nullptr: nothing comes that may be shared. If the file shares
     /// attributes of that size, one use is counted before the change; after it end all uses that the removed attribute
-    /// had. Metadata are committed in between, where there is something to count. Errors of `change`; then all counts
-    /// are as they were.
+    /// had. With the last use of a shared attribute its elements in the global heap are discarded, unless the new
+    /// attribute has them. Metadata are committed in between, where there is something to count. Errors of `change`;
+    /// then all counts are as they were. unsupported also: the new attribute is to have the elements of a message that
+    /// others use.
     Status (*change_attribute)(FileState& file, Address object, std::string_view removed, HeapContent* added,
                                AttributeChange& change);
     /// As add_attribute(), for a shared message with that id, whose use is counted.
     Status (*add_shared)(FileState& file, Address header, ConstBytes id);
+    /// Puts an attribute in the place of the one called `name` in a header; one of them is a shared message, or has
+    /// parts that are. The new one is the shared message `id`, whose use is counted, or, without an `id`, `content`.
+    /// The creation order stays, and so do the uses of the old one. Errors of replace_short_message(); over_budget:
+    /// `content` has 64 KiB or more. unsupported: the old one is not in the header.
+    Status (*replace_shared)(FileState& file, Address header, std::string_view name, const MessageContent& content,
+                             ConstBytes id);
     /// Removes an attribute from a header that is a shared message; the use stays. Errors of remove_message().
     /// unsupported: it is not in the header.
     Status (*remove_shared)(FileState& file, Address header, std::string_view name);
@@ -59,10 +72,12 @@ struct SharedMessageChangesFormat {
 Status create_shared_indexes(FileState& file, const FileCreate& create) noexcept;
 Status create_sharing_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 Status release_shared_messages(FileState& file, Address object) noexcept;
-Status own_messages(FileState& file, Address object, MessageType type, std::string_view name) noexcept;
+Status own_messages(FileState& file, Address object, MessageType type) noexcept;
 Status change_sharing_attribute(FileState& file, Address object, std::string_view removed, HeapContent* added,
                                 AttributeChange& change) noexcept;
 Status add_shared_attribute(FileState& file, Address header, ConstBytes id) noexcept;
+Status replace_shared_attribute(FileState& file, Address header, std::string_view name, const MessageContent& content,
+                                ConstBytes id) noexcept;
 Status remove_shared_attribute(FileState& file, Address header, std::string_view name) noexcept;
 Status own_attribute(FileState& file, MetadataWindow& message) noexcept;
 
@@ -74,6 +89,8 @@ Status share_message(FileState& file, MessageType type, HeapContent& body, Bytes
 /// the storage (FileState::order()). After an error, and after a power cut, the count is too high, which harms nothing.
 /// `gone`: that was the last use.
 Status release_shared_message(FileState& file, MessageType type, ConstBytes reference, bool& gone) noexcept;
+/// How many use that message, to which the bytes in place of a body lead.
+Status count_users(FileState& file, MessageType type, ConstBytes reference, std::uint32_t& users) noexcept;
 /// The index forgets the message `body` of that type in the header at `header`, which is about to change or to go.
 /// Headers of version 1 may have padding behind it.
 Status forget_shareable_message(FileState& file, MessageType type, ConstBytes body, Address header) noexcept;
@@ -89,10 +106,10 @@ inline const SharedMessageChangesFormat* shared_changes(FileState& file) noexcep
 /// Call before a message of an object changes that may be shared: SharedMessageChangesFormat::own(), where it is
 /// needed.
 inline Status own_shared([[maybe_unused]] FileState& file, [[maybe_unused]] Address object,
-                         [[maybe_unused]] MessageType type, [[maybe_unused]] std::string_view name = {}) noexcept {
+                         [[maybe_unused]] MessageType type) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
         if (const SharedMessageChangesFormat* const format = shared_changes(file)) {
-            return format->own(file, object, type, name);
+            return format->own(file, object, type);
         }
     }
     return Status::ok;

@@ -376,6 +376,24 @@ Status SharedMessages::apply_insertion(Address made) noexcept {
 
 // ---- fewer uses --------------------------------------------------------------------------------------------------
 
+// Finds the record of the message with that id in the heap.
+Status SharedMessages::find(ConstBytes id, SharedMessageCompare& compare, bool& found) noexcept {
+    MetadataWindow window;
+    H5MOTE_TRY(heap_.object(id, window));
+    WindowContent body(window);
+    H5MOTE_TRY(compare.set(body));
+    compare.set_place(id);
+    return find(compare, found);
+}
+
+Status SharedMessages::count_users(ConstBytes id, std::uint32_t& users) noexcept {
+    SharedMessageCompare compare(file_, heap_, type_);
+    bool found = false;
+    H5MOTE_TRY(index_.heap == kUndefinedAddress ? Status::ok : find(id, compare, found));
+    users = found ? found_.references : 0;
+    return Status::ok;
+}
+
 Status SharedMessages::release(ConstBytes id, bool& gone) noexcept {
     SharedMessageCompare compare(file_, heap_, type_);
     bool found = false;
@@ -383,14 +401,7 @@ Status SharedMessages::release(ConstBytes id, bool& gone) noexcept {
         return Status::ok;
     }
     H5MOTE_TRY(hold_table());
-    {
-        MetadataWindow window;
-        H5MOTE_TRY(heap_.object(id, window));
-        WindowContent body(window);
-        H5MOTE_TRY(compare.set(body));
-        compare.set_place(id);
-        H5MOTE_TRY(find(compare, found));
-    }
+    H5MOTE_TRY(find(id, compare, found));
     gone = found && found_.references == 1;
     return found ? lower(compare) : Status::ok;
 }

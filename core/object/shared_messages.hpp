@@ -66,8 +66,9 @@ public:
 
     /// As SharedMessageChangesFormat::share(); `id` gets SharedReference::kHeapIdSize bytes.
     Status share(HeapContent& body, Bytes id, bool& shared) noexcept;
-    /// As SharedMessageChangesFormat::release(), and forget_shareable_message().
+    /// As release_shared_message(), count_users() and forget_shareable_message().
     Status release(ConstBytes id, bool& gone) noexcept;
+    Status count_users(ConstBytes id, std::uint32_t& users) noexcept;
     Status forget(HeapContent& body, Address header, bool& found) noexcept;
 
 private:
@@ -80,6 +81,7 @@ private:
     Status open_list(MetadataWindow& list) noexcept;
     Status record_at(unsigned i, MetadataWindow& list, std::byte* record) noexcept;
     Status find(SharedMessageCompare& compare, bool& found) noexcept;
+    Status find(ConstBytes id, SharedMessageCompare& compare, bool& found) noexcept;
     Status write_list(unsigned at, const std::byte* record, Address& list) noexcept;
     void give_up_list(Address list) noexcept;
     Status store_record(SharedMessageCompare& compare) noexcept;

@@ -5,8 +5,15 @@
 namespace h5mote {
 
 const SharedMessageChangesFormat formats::shared_message_changes = {
-    &create_shared_indexes,    &create_sharing_header, &release_shared_messages, &own_messages,
-    &change_sharing_attribute, &add_shared_attribute,  &remove_shared_attribute, &own_attribute,
+    &create_shared_indexes,
+    &create_sharing_header,
+    &release_shared_messages,
+    &own_messages,
+    &change_sharing_attribute,
+    &add_shared_attribute,
+    &replace_shared_attribute,
+    &remove_shared_attribute,
+    &own_attribute,
 };
 
 }  // namespace h5mote

@@ -177,15 +177,20 @@ public:
     }
 
     void structure(const Structure& structure) noexcept override {
-        ++census_[std::make_tuple(structure.part, structure.message, structure.version, structure.index)];
+        ++census_[std::make_tuple(structure.part, structure.message, structure.version, structure.index,
+                                  structure.users)];
     }
-    /// One line for each kind and version of structure.
+    /// One line for each kind and version of structure, and one for shared messages with equally many users.
     void print_census() {
         for (const auto& [kind, count] : census_) {
-            const auto& [part, message, version, index] = kind;
+            const auto& [part, message, version, index, users] = kind;
             output_.print("%s: ", file_.c_str());
             if (part == CheckPart::chunk) {
                 output_.print("chunks, layout version %u, index %s", version, name_of(static_cast<ChunkIndex>(index)));
+            } else if (users != 0) {
+                output_.print("shared %s messages in a %s, used %u times",
+                              message < kMessageCount ? kMessages[message] : "unknown",
+                              index == 0 ? "list" : "version 2 B-tree", users);
             } else {
                 put_kind(part, message);
                 if (version != 0 || part == CheckPart::superblock) {
@@ -257,7 +262,7 @@ private:
     ObjectPaths& paths_;
     bool verbose_;
     bool unused_;
-    std::map<std::tuple<CheckPart, unsigned, unsigned, unsigned>, std::uint64_t> census_;
+    std::map<std::tuple<CheckPart, unsigned, unsigned, unsigned, std::uint32_t>, std::uint64_t> census_;
 };
 
 struct CheckArguments {

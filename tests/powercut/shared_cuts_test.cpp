@@ -65,12 +65,17 @@ struct Plan {
     std::uint16_t btree_min = 2;
     std::size_t cache = 4096;
     bool journaled = false;
-    int max_compact = -1;  // of attributes, of which objects have several then, in dense storage if they are more
+    int max_compact = -1;      // of attributes, of which objects have several then, in dense storage if they are more
+    std::uint32_t least = 11;  // bytes of an attribute that is shared; with kLeast, those with one element are not
 };
+constexpr std::uint32_t kLeast = 110;
 
 constexpr std::uint16_t kRest =
     SharedKinds::dataspace | SharedKinds::fill_value | SharedKinds::filter_pipeline | SharedKinds::attribute;
-constexpr SharedIndexCreate kIndexes[] = {{SharedKinds::datatype, 20}, {kRest, 11}};
+struct Indexes {
+    explicit Indexes(const Plan& plan) : all{{SharedKinds::datatype, 20}, {kRest, plan.least}} {}
+    SharedIndexCreate all[2];
+};
 
 std::string member_name(unsigned i) { return "a long name of a member " + std::to_string(i); }
 
@@ -101,8 +106,9 @@ struct OwnType {
 Image made_by_libhdf5(const Plan& plan, Objects& objects) {
     const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     H5Pset_shared_mesg_nindexes(create, 2);
+    const Indexes indexes(plan);
     for (unsigned i = 0; i < 2; ++i) {
-        H5Pset_shared_mesg_index(create, i, kIndexes[i].kinds, kIndexes[i].least_size);
+        H5Pset_shared_mesg_index(create, i, indexes.all[i].kinds, indexes.all[i].least_size);
     }
     H5Pset_shared_mesg_phase_change(create, plan.list_max, plan.btree_min);
     const std::string name = "shared_cuts." + std::to_string(getpid()) + ".h5";
@@ -147,7 +153,8 @@ public:
         FileAccess access;
         access.metadata_cache = plan_.cache;
         FileCreate create;
-        create.shared_messages = {kIndexes, plan_.list_max, plan_.btree_min};
+        const Indexes indexes(plan_);
+        create.shared_messages = {indexes.all, plan_.list_max, plan_.btree_min};
         Library library(allocator_, port_, {}, formats::all);
         Result<File> opened =
             plan_.by_libhdf5 ? File::open(library, driver, access) : File::create(library, driver, access, create);
@@ -228,10 +235,11 @@ private:
     void write_attribute(const std::string& name, const std::string& attribute) {
         const unsigned type = random(plan_.max_compact < 0 ? kTypes : 2);
         const OwnType stored(type);
-        const std::int32_t value = 9;
+        const std::vector<std::int32_t> values(plan_.least == kLeast && random(3) != 0 ? 12 : 1, 9);
+        const Dataspace space = values.size() == 1 ? Dataspace::scalar() : Dataspace::simple({values.size()});
         Dataset dataset = std::move(*root_.open_dataset(name));
-        ASSERT_EQ(dataset.replace_attribute(attribute, stored.builder.type(), Dataspace::scalar(),
-                                            {reinterpret_cast<const std::byte*>(&value), sizeof value}),
+        ASSERT_EQ(dataset.replace_attribute(attribute, stored.builder.type(), space,
+                                            {reinterpret_cast<const std::byte*>(values.data()), 4 * values.size()}),
                   Status::ok);
         objects_[name + "/" + attribute] = std::to_string(type);
         note(false);
@@ -452,6 +460,13 @@ TEST(SharedCuts, DenseTrees) { sweep("shared_dense_trees", {false, 0, 0, 4096, f
 TEST(SharedCuts, AlwaysDense) { sweep("shared_always_dense", {false, 4, 3, 4096, false, 0}, 10, 4000); }
 
 TEST(SharedCuts, ForeignDense) { sweep("shared_foreign_dense", {true, 4, 3, 4096, false, 2}, 11, 3000); }
+
+// Attributes stay in headers, where they are replaced and renamed; some are shared and some are not.
+TEST(SharedCuts, Headers) { sweep("shared_headers", {false, 50, 40, 4096, false, 8, kLeast}, 13, 6000); }
+
+TEST(SharedCuts, HeadersTrees) { sweep("shared_headers_trees", {false, 0, 0, 4096, false, 8, kLeast}, 14, 2400); }
+
+TEST(SharedCuts, ForeignHeaders) { sweep("shared_foreign_headers", {true, 4, 3, 4096, false, 8, kLeast}, 15, 3000); }
 
 TEST(SharedCuts, DenseJournal) { sweep("shared_dense_journal", {false, 2, 1, 4096, true, 1}, 12, 4000); }
 

@@ -332,6 +332,13 @@ TEST(ObjectChangesFaults, SharedAttributes) {
     shared("create shared attribute", in_a([](Group& a) { return a.write_attribute("more", 7); }));
     shared("become dense", [](File& file) { return file.root().write_attribute("number 8", 8); });
     shared("become compact", [](File& file) { return file.root().open_group("b")->remove_attribute("number 2"); });
+    shared("rename in a header", [](File& file) { return file.root().rename_attribute("number 2", "n"); });
+    shared("rename in a header, longer",
+           [](File& file) { return file.root().rename_attribute("number 2", "number two is longer"); });
+    shared("write in a header", [](File& file) { return file.root().write_attribute("number 2", 17); });
+    shared("replace in a header", [](File& file) { return file.root().replace_attribute("number 2", 1.5); });
+    shared("replace in a header, not shared",
+           [](File& file) { return file.root().replace_attribute("number 2", std::int8_t{1}); });
     shared("remove from a header", [](File& file) { return file.root().remove_attribute("number 2"); });
 }
 #endif

@@ -1,5 +1,6 @@
-// Attributes in dense storage that are shared messages: after the same calls, h5mote and libhdf5 share the same
-// messages and count as many uses of each; one goes on with the objects of the other.
+// Attributes that are shared messages, in object headers and in dense storage: after the same calls, h5mote and libhdf5
+// share the same messages, count as many uses of each, and have the attributes of the same objects in dense storage;
+// one goes on with the objects of the other.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS && defined(H5MOTE_TEST_HDF5)
@@ -87,7 +88,8 @@ constexpr std::size_t kLong = 100;  // values of an attribute that is worth shar
 constexpr auto kInteger = make_integer(4, true);
 
 struct Call {
-    enum class Kind { create, add, replace, rename, remove, drop };
+    // replace: the value becomes another one of the same size; resize: one of another size.
+    enum class Kind { create, add, replace, resize, rename, remove, drop };
     Kind kind;
     std::string group;
     std::string name;
@@ -139,6 +141,8 @@ Status apply(Group& root, const Call& call, bool tracked) {
             return group->rename_attribute(call.name, call.to);
         case Call::Kind::remove:
             return group->remove_attribute(call.name);
+        case Call::Kind::resize:
+            return group->replace_attribute(call.name, kInteger, Dataspace::simple({call.count}), bytes);
         default:
             return group->write_attribute(call.name, kInteger, Dataspace::simple({call.count}), bytes);
     }
@@ -169,6 +173,9 @@ bool apply(hid_t file, const Call& call, bool tracked) {
             return H5Awrite(attribute, H5T_NATIVE_INT32, values.data()) >= 0;
         }
         default: {
+            if (call.kind == Call::Kind::resize && H5Adelete(group, call.name.c_str()) < 0) {
+                return false;
+            }
             const Hdf5Id attribute(H5Acreate2(group, call.name.c_str(), H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT),
                                    H5Aclose);
             return H5Awrite(attribute, H5T_NATIVE_INT32, values.data()) >= 0;
@@ -199,6 +206,61 @@ void check(hid_t file, const Model& model, bool tracked) {
                 << name << " " << text;
         }
     }
+}
+
+/// The groups that have their attributes in dense storage.
+std::string dense_groups(hid_t file, const Model& model) {
+    std::string names;
+    for (const auto& [name, attributes] : model) {
+        H5O_info_t info{};
+        EXPECT_GE(H5Oget_info_by_name2(file, name.c_str(), &info, H5O_INFO_META_SIZE, H5P_DEFAULT), 0) << name;
+        names += info.meta_size.attr.heap_size != 0 ? name + " " : "";
+    }
+    return names;
+}
+
+/// Two groups whose headers have equal attributes that are shared, some that differ, and some too small for that. One
+/// group has them in dense storage for a while.
+std::vector<Call> story_of_headers(std::size_t length) {
+    using Kind = Call::Kind;
+    const auto name = [](int i) { return "attribute " + std::to_string(i); };
+    std::vector<Call> calls;
+    for (const char* group : {"a", "b"}) {
+        calls.push_back({Kind::create, group, "", ""});
+        for (int i = 0; i < 4; ++i) {
+            calls.push_back({Kind::add, group, name(i), "", i % 3, length});
+        }
+        calls.push_back({Kind::add, group, "short", "", 1, 1});
+        calls.push_back({Kind::add, group, "own", "", group[0], length});
+    }
+    calls.push_back({Kind::rename, "a", name(0), "renamed"});
+    calls.push_back({Kind::rename, "a", name(1), "a name that is longer"});
+    calls.push_back({Kind::rename, "b", name(0), "renamed"});
+    calls.push_back({Kind::rename, "b", "short", "brief"});
+    calls.push_back({Kind::rename, "b", "brief", "a name that is too long to be brief"});
+    calls.push_back({Kind::rename, "a", "short", "other"});
+    calls.push_back({Kind::replace, "a", name(2), "", 9, length});
+    calls.push_back({Kind::replace, "b", name(2), "", 9, length});
+    calls.push_back({Kind::replace, "b", name(3), "", 0, length});  // the value that it has
+    calls.push_back({Kind::replace, "a", "other", "", 7, 1});
+    calls.push_back({Kind::resize, "a", name(3), "", 3, 1});  // too small now
+    calls.push_back({Kind::resize, "a", name(3), "", 3, length});
+    calls.push_back({Kind::resize, "b", name(3), "", 3, length});
+    calls.push_back({Kind::resize, "b", name(3), "", 3, length / 2});
+    calls.push_back({Kind::replace, "b", "own", "", 'a', length});  // that of the other group
+    calls.push_back({Kind::rename, "b", "own", "attribute 0"});
+    calls.push_back({Kind::remove, "a", "renamed", ""});
+    for (int i = 4; i < 8; ++i) {  // until "a" has dense storage
+        calls.push_back({Kind::add, "a", name(i), "", i % 3, length});
+    }
+    calls.push_back({Kind::rename, "a", name(4), "attribute 0"});
+    for (const char* less : {"attribute 5", "attribute 6", "attribute 7", "other"}) {  // and until it is compact
+        calls.push_back({Kind::remove, "a", less, ""});
+    }
+    calls.push_back({Kind::rename, "a", "own", "a name for another"});
+    calls.push_back({Kind::drop, "b", "", ""});
+    calls.push_back({Kind::drop, "a", "", ""});
+    return calls;
 }
 
 /// Two groups with equal attributes that are shared, one that differs, and some too small for that.
@@ -246,6 +308,8 @@ struct Case {
     std::uint16_t btree_min;
     FormatVersion low;
     std::size_t length;
+    std::vector<Call> (*calls)(std::size_t) = &story;
+    std::size_t least = 13;  // different messages that are shared at some time
 };
 std::string name_of(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
 
@@ -291,7 +355,7 @@ TEST_P(SharedDenseAttributes, AreCountedAsInLibhdf5) {
     turns.begin();
     Model model;
     std::size_t most = 0;
-    for (const Call& call : story(GetParam().length)) {
+    for (const Call& call : GetParam().calls(GetParam().length)) {
         const std::string text = call.group + "/" + call.name;
         ASSERT_EQ(apply(turns.root, call, GetParam().tracked), Status::ok) << text << "\n" << turns.trail();
         ASSERT_EQ(turns.file.flush(), Status::ok);
@@ -299,12 +363,21 @@ TEST_P(SharedDenseAttributes, AreCountedAsInLibhdf5) {
         apply(model, call);
         const StoredIndex own(image_of(turns.storage));
         ASSERT_EQ(own.uses, next_by_libhdf5(call)) << text;
+        std::string dense;
+        {
+            const Hdf5Id theirs(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+            dense = dense_groups(theirs, model);
+        }
         most = std::max(most, own.uses.size());
         if (call.kind != Call::Kind::add) {
-            turns.by_libhdf5([&](hid_t file) { check(file, model, GetParam().tracked); });
+            turns.by_libhdf5([&](hid_t file) {
+                check(file, model, GetParam().tracked);
+                EXPECT_EQ(dense_groups(file, model), dense) << text;
+            });
         }
+        ASSERT_FALSE(HasFailure()) << text;
     }
-    EXPECT_GE(most, 13U);
+    EXPECT_GE(most, GetParam().least);
     EXPECT_FALSE(StoredIndex(image_of(turns.storage)).has_heap());
 }
 
@@ -330,7 +403,7 @@ TEST_P(SharedDenseAttributes, AreChangedInTurns) {
         }
         Model model;
         bool by_h5mote = !libhdf5_begins;
-        for (const Call& call : story(GetParam().length)) {
+        for (const Call& call : GetParam().calls(GetParam().length)) {
             // libhdf5 1.10 leaves the old record of an attribute that it renames in the index by creation order.
             const bool own = by_h5mote || (call.kind == Call::Kind::rename && GetParam().tracked);
             const std::string text = call.group + "/" + call.name + (own ? " by h5mote" : " by libhdf5");
@@ -350,14 +423,19 @@ TEST_P(SharedDenseAttributes, AreChangedInTurns) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SharedDenseAttributes,
-                         ::testing::Values(Case{"Lists", false, 50, 40, FormatVersion::standard, kLong},
-                                           Case{"TrackedLists", true, 50, 40, FormatVersion::standard, kLong},
-                                           Case{"TrackedPhases", true, 4, 3, FormatVersion::v18, kLong},
-                                           Case{"Trees", false, 0, 0, FormatVersion::v18, kLong},
-                                           Case{"OldMessages", true, 50, 40, FormatVersion::earliest, kLong},
-                                           Case{"Large", true, 50, 40, FormatVersion::standard, 20000}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    All, SharedDenseAttributes,
+    ::testing::Values(Case{"Lists", false, 50, 40, FormatVersion::standard, kLong},
+                      Case{"TrackedLists", true, 50, 40, FormatVersion::standard, kLong},
+                      Case{"TrackedPhases", true, 4, 3, FormatVersion::v18, kLong},
+                      Case{"Trees", false, 0, 0, FormatVersion::v18, kLong},
+                      Case{"OldMessages", true, 50, 40, FormatVersion::earliest, kLong},
+                      Case{"Large", true, 50, 40, FormatVersion::standard, 20000},
+                      Case{"Headers", false, 50, 40, FormatVersion::standard, kLong, &story_of_headers, 8},
+                      Case{"HeadersTrees", true, 0, 0, FormatVersion::v18, kLong, &story_of_headers, 8},
+                      Case{"OldHeaders", true, 4, 3, FormatVersion::earliest, kLong, &story_of_headers, 8},
+                      Case{"LargeInHeaders", false, 50, 40, FormatVersion::standard, 20000, &story_of_headers, 8}),
+    name_of);
 
 // ---- committed datatypes -----------------------------------------------------------------------------------------
 

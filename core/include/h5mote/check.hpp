@@ -69,12 +69,16 @@ struct Problem {
     Address object = kUndefinedAddress;   ///< header of the object that the structure belongs to, if it belongs to one
 };
 
-/// A structure that was met: one object header, one message, one node or block of an index or heap.
+/// A structure that was met: one object header, one message, one shared message, one node or block of an index or heap.
 struct Structure {
     CheckPart part = CheckPart::superblock;
-    std::uint8_t message = 0;  ///< type of a message or attribute: specification IV.A.2
+    std::uint8_t message = 0;  ///< type of a message, attribute or shared message: specification IV.A.2
     std::uint8_t version = 0;  ///< of a superblock, object header, message or attribute; 0 where it has none
-    std::uint8_t index = 0;  ///< part `chunk`: the ChunkIndex of a chunked dataset, whose layout message has `version`
+    /// Part `chunk`: the ChunkIndex of a chunked dataset, whose layout message has `version`. Part `shared_messages`:
+    /// what kind of index the message is in, 0 for a list, 1 for a version 2 B-tree.
+    std::uint8_t index = 0;
+    /// Part `shared_messages`: how often the message is used, as its index counts.
+    std::uint32_t users = 0;
 };
 
 /// Receives the problems that are found, in no particular order.
@@ -84,8 +88,8 @@ public:
     /// [address, address + size) of the file belongs to no structure that was met. Called in the order of addresses;
     /// two such ranges may lie side by side.
     virtual void unused(Address /*address*/, std::uint64_t /*size*/) noexcept {}
-    /// The file has such a structure. Called once for each: every superblock, object header and message, and every
-    /// block of indexes and heaps, but not for raw data.
+    /// The file has such a structure. Called once for each: every superblock, object header and message, every shared
+    /// message, and every block of indexes and heaps, but not for raw data.
     virtual void structure(const Structure& /*structure*/) noexcept {}
 
 protected:

@@ -120,9 +120,10 @@ struct FileCreate {
     std::uint64_t page_size = 4096;
     /// Messages that the file shares. Datasets that are created use shared dataspaces, datatypes, fill values and
     /// filter pipelines, and objects shared attributes, but those of variable length, with references or with a
-    /// committed datatype, and those that change in a header. Sharing saves space only where the same long message (a
-    /// datatype with many members, say) stands in many objects, and makes creating one several times as slow. Needs
-    /// formats::shared_message_changes and what that goes together with: `unsupported` (Feature::shared_message).
+    /// committed datatype. As in libhdf5, an attribute that was too small to be shared stays alone when it is renamed.
+    /// Sharing saves space only where the same long message (a datatype with many members, say) stands in many objects,
+    /// and makes creating one several times as slow. Needs formats::shared_message_changes and what that goes together
+    /// with: `unsupported` (Feature::shared_message).
     std::conditional_t<H5MOTE_ALL_FORMATS != 0, SharedMessageCreate, NoSharedMessages> shared_messages{};
 };
 

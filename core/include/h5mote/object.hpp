@@ -146,6 +146,7 @@ public:
     /// Gives an attribute another name (H5Arename). The creation order stays. A power cut before the next flush()
     /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync.
     /// already_exists: there is an attribute of the new name. not_found; invalid_argument: `to` cannot be a name.
+    /// unsupported also: it is a shared message of a variable-length type that other objects have, too.
     Status rename_attribute(std::string_view from, std::string_view to) noexcept;
 
     /// Reads all elements, packed, converted from the file's datatype to `type`. invalid_argument: `to` has another
