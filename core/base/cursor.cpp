@@ -19,6 +19,12 @@ std::uint64_t load_uint(const std::byte* from, unsigned width) noexcept {
 }
 
 void store_uint(std::byte* to, unsigned width, std::uint64_t value) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (width == 8) {
+            store_le(to, value);
+            return;
+        }
+    }
     for (unsigned i = 0; i < width; ++i, value >>= 8) {
         to[i] = static_cast<std::byte>(value);
     }

@@ -17,6 +17,7 @@ enum class Rule {
     sync_before_object,  // rows and their index are on the storage before the dimension that counts them
     sync_last,           // everything is on the storage before flush() returns ok
     order_changes,       // order(): the second of two changes is never on the storage without the first
+    copy_live,           // stays(): blocks to which the storage leads are copied where a change takes several writes
     complete_first,      // complete_first(): nothing leads to a new structure of which the storage has only a part
     order_blocks,        // write_after(): the same for changes of two blocks of one object header
     fill_first,          // a chunk holds its fill values before an index names it
@@ -335,6 +336,8 @@ Status FileState::complete_first(Address header) noexcept {
     const bool fresh = block ? block->fresh() : is_unrecorded(header);
     return fresh || !keep(Rule::complete_first) ? Status::ok : order();
 }
+
+bool FileState::stays(const CacheEntry& block) const noexcept { return block.fresh() || !keep(Rule::copy_live); }
 
 Status FileState::write_after(CacheEntry& later, CacheEntry& earlier) noexcept {
     return atomic || !keep(Rule::order_blocks) || cache.write_after(later, earlier) ? Status::ok : order();

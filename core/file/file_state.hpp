@@ -369,6 +369,9 @@ public:
     bool one_write(std::uint64_t from, std::uint64_t to) const noexcept {
         return atomic || space.in_one_unit(from, to);
     }
+    /// Whether a block may be changed where it is, by one change or several that belong together: because nothing on
+    /// the storage leads to it. A commit ends that, also one that the cache makes to get room.
+    bool stays(const CacheEntry& block) const noexcept;
     /// Call before a change that is not one atomic write, of a block that cannot be moved. unsupported
     /// (Feature::ordered_writing): FileAccess::torn_headers does not allow that.
     Status allow_torn() noexcept {

@@ -69,15 +69,7 @@ class LinkChanges {
 public:
     LinkChanges(FileState& file, Address group) noexcept : file_(file), group_(group), changes_(file, kDenseLinks) {}
 
-    Status open() noexcept {
-        H5MOTE_TRY(storage_.open(file_, group_));
-        MessageIterator message(file_, group_);
-        const Status status = message.next(MessageType::group_info);
-        if (status == Status::ok && !GroupInfoMessage::decode(message.body(), limits_)) {
-            return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, group_);
-        }
-        return status == Status::not_found ? Status::ok : status;
-    }
+    Status open() noexcept { return storage_.open(file_, group_); }
 
     Status insert(const LinkMessage& link, bool& compact) noexcept;
     Status remove(ConstBytes name) noexcept;
@@ -87,6 +79,7 @@ private:
     bool is_dense() const noexcept { return storage_.kind == LinkStorage::dense; }
     const DenseAddresses& dense() const noexcept { return storage_.info.storage; }
 
+    Status read_limits() noexcept;
     Status count_compact(std::uint64_t& links) noexcept;
     Status stage(const DenseAddresses& to, const LinkMessage& link, HeapContent& content) noexcept;
     Status add_encoded(const DenseAddresses& to, const LinkMessage& link, StoredLink* stored = nullptr) noexcept;
@@ -107,6 +100,16 @@ private:
     GroupInfo limits_;
     OpenDenseStorage changes_;
 };
+
+// Reads how many links make the group change between compact and dense storage.
+Status LinkChanges::read_limits() noexcept {
+    MessageIterator message(file_, group_);
+    const Status status = message.next(MessageType::group_info);
+    if (status == Status::ok && !GroupInfoMessage::decode(message.body(), limits_)) {
+        return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, group_);
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
 
 Status LinkChanges::count_compact(std::uint64_t& links) noexcept {
     MessageIterator message(file_, group_);
@@ -309,6 +312,7 @@ Status LinkChanges::insert(const LinkMessage& link, bool& compact) noexcept {
         return add_encoded(dense(), link);
     }
     std::uint64_t links = 0;
+    H5MOTE_TRY(read_limits());
     H5MOTE_TRY(count_compact(links));
     Writer counter;
     link.encode(counter, file_.shape());
@@ -362,6 +366,7 @@ Status LinkChanges::stage_removal(const DenseAddresses& from, ConstBytes name) n
 // Finds out whether so few links are left without that one that the header gets them, and which number it has.
 Status LinkChanges::wants_compact(ConstBytes name, std::uint64_t& position, bool& wants) noexcept {
     BTree2 names;
+    H5MOTE_TRY(read_limits());
     H5MOTE_TRY(names.open(file_, dense().name_index));
     wants = names.size() <= limits_.min_dense;
     if (!wants) {

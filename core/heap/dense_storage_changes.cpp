@@ -121,9 +121,20 @@ Status DenseStorageChanges::open(const DenseAddresses& addresses) noexcept {
         return file_.context.fail(Module::heap, H5MOTE_HERE, Status::corrupt_file, 0, addresses.heap);
     }
     file_.cache.join_writes();
-    names.stage();
-    orders.stage();
+    names.stage(true);
+    orders.stage(true);
     open_ = true;
+    return Status::ok;
+}
+
+// What one part stores may make the cache commit. After that the other parts have to make copies of what they were to
+// change where it is, once each.
+Status DenseStorageChanges::prepare() noexcept {
+    do {
+        H5MOTE_TRY(heap.prepare(true));
+        H5MOTE_TRY(names.prepare());
+        H5MOTE_TRY(orders.prepare());
+    } while (!heap.is_prepared() || !names.is_prepared());
     return Status::ok;
 }
 
@@ -168,7 +179,7 @@ Status OpenDenseStorage::open(const DenseAddresses& addresses, bool& as_it_is) n
 }
 
 Status OpenDenseStorage::finish(Status staged) noexcept {
-    const Status status = staged == Status::ok ? changes_->heap.prepare() : staged;
+    const Status status = staged == Status::ok ? changes_->prepare() : staged;
     if (status == Status::ok) {
         changes_->apply();
     }

@@ -49,7 +49,10 @@ public:
     /// Whether the last open() has found dense storage that can be changed, but had better be copied.
     bool wants_copy() const noexcept { return heap.wants_copy(); }
 
-    /// Makes all changes that were staged since open(), which cannot fail. prepare() comes before.
+    /// Call when everything is staged: makes sure that apply() cannot fail. Errors of FractalHeapChanges::prepare() and
+    /// of changes of a tree.
+    Status prepare() noexcept;
+    /// Makes all changes that were staged since open(), which cannot fail. prepare() comes right before.
     void apply() noexcept;
     void undo() noexcept;
 
@@ -80,7 +83,7 @@ public:
     /// first, or had better be.
     Status open(const DenseAddresses& addresses, bool& as_it_is) noexcept;
     /// Makes the changes that were staged, if `staged` says that none of them failed, and closes the storage. Else, or
-    /// if storing the heap's free sections fails, nothing has changed.
+    /// if DenseStorageChanges::prepare() fails, nothing has changed.
     Status finish(Status staged) noexcept;
     /// Undoes what was staged.
     void close() noexcept;

@@ -10,6 +10,8 @@ constexpr std::uint8_t kDirectBits = 16;
 constexpr std::uint16_t kStartRows = 1;
 // The heap is copied when its blocks take more than this and four times what the objects need.
 constexpr Address kMostWaste = 16384;
+// New direct blocks are cached up to this part of the cache.
+constexpr std::size_t kCachedShare = 8;
 // An object of several parts that is no longer than this is written at once.
 constexpr std::size_t kJoined = 128;
 
@@ -307,7 +309,16 @@ Status FractalHeapChanges::new_block(Address size, Address& offset) noexcept {
     }
     Slot& slot = path_[depth_];
     offset = slot.offset;
-    H5MOTE_TRY(blocks_.allocate(Usage::local_heap, slot.size, slot.address));
+    // With memory to spare the cache keeps the block, and writes it once with all objects that it gets until then.
+    const bool cached =
+        !header_.checksums && file_.cache.is_generous() && slot.size <= file_.cache.budget() / kCachedShare;
+    Pinned block;
+    if (cached) {
+        H5MOTE_TRY(blocks_.create(Usage::local_heap, slot.size, block, ChecksumPlace::none));
+        slot.address = block->address();
+    } else {
+        H5MOTE_TRY(blocks_.allocate(Usage::local_heap, slot.size, slot.address));
+    }
     header_.allocated += slot.size;
     if (depth_ == 0) {
         header_.root = slot.address;
@@ -318,6 +329,11 @@ Status FractalHeapChanges::new_block(Address size, Address& offset) noexcept {
     Writer writer{Bytes(bytes)};
     HeapBlockPrefix{HeapBlockPrefix::kDirect, header_block_->address(), slot.offset}.encode(file_.shape(), header_,
                                                                                             writer);
+    if (cached) {
+        std::memcpy(block->at(0), bytes, writer.written());
+        StagedBlocks::mark(*block);
+        return Status::ok;
+    }
     return write(Usage::local_heap, slot.address, {bytes, writer.written()});
 }
 
@@ -326,8 +342,8 @@ Status FractalHeapChanges::write(Usage usage, Address address, ConstBytes bytes)
     return told(file_.context, file_.driver, H5MOTE_HERE, file_.driver.write(usage, address, bytes), address);
 }
 
-// Writes an object to free bytes of the last block of the path. The cache may have the block, which is never changed
-// there.
+// Writes an object to free bytes of the last block of the path. The cache may have the block. Only if that is a new
+// one, which is still to be written as a whole, the cache writes the object as well.
 Status FractalHeapChanges::write_object(HeapContent& object, Address offset) noexcept {
     const Slot& slot = path_[depth_];
     const Address from = offset - slot.offset;
@@ -339,8 +355,10 @@ Status FractalHeapChanges::write_object(HeapContent& object, Address offset) noe
             H5MOTE_TRY(copy_content(object, joined));
             piece = {joined, static_cast<std::size_t>(object.size())};
         }
-        H5MOTE_TRY(write(Usage::local_heap, slot.address + from + done, piece));
         CacheEntry* const block = file_.cache.touch(slot.address);
+        if (block == nullptr || !block->fresh() || !block->dirty() || block->size() != slot.size) {
+            H5MOTE_TRY(write(Usage::local_heap, slot.address + from + done, piece));
+        }
         if (block != nullptr && within(from + done, piece.size(), block->size())) {
             std::memcpy(block->at(static_cast<std::size_t>(from + done)), piece.data(), piece.size());
         }
@@ -558,8 +576,8 @@ Status FractalHeapChanges::replace(HeapContent& object, ConstBytes old, Bytes id
     return remove(old);
 }
 
-Status FractalHeapChanges::prepare() noexcept {
-    return sections_.store(file_, header_, blocks_, header_.free_space_manager);
+Status FractalHeapChanges::prepare(bool in_place) noexcept {
+    return sections_.store(file_, header_, blocks_, in_place, header_.free_space_manager);
 }
 
 void FractalHeapChanges::apply() noexcept {
@@ -568,7 +586,7 @@ void FractalHeapChanges::apply() noexcept {
     MetadataCache::mark_dirty(*header_block_, 0, Phase::object);
     huge_.apply();
     blocks_.keep();
-    sections_.remember(file_);
+    sections_.apply(file_);
     // Since the bytes were noted, the cache may have committed to make room: they are given up with the next commit.
     ForeignState& state = *file_.foreign();
     if (removed_size_ != 0 && state.released != nullptr && !is_released(removed_, removed_size_)) {
@@ -579,6 +597,7 @@ void FractalHeapChanges::apply() noexcept {
 
 void FractalHeapChanges::undo() noexcept {
     removed_size_ = 0;
+    sections_.undo();
     huge_.undo();
     blocks_.undo();
 }

@@ -107,8 +107,10 @@ public:
     Status remove(ConstBytes id) noexcept;
     /// Stages both: the object with the id `old` goes, and another one comes.
     Status replace(HeapContent& object, ConstBytes old, Bytes id) noexcept;
-    /// Stores the free sections. Call when everything is staged.
-    Status prepare() noexcept;
+    /// Stores the free sections. Call when everything is staged. `in_place`: they may be changed where they are by
+    /// apply(); then call it again until is_prepared() is true without that anything else has used the metadata cache.
+    Status prepare(bool in_place = false) noexcept;
+    bool is_prepared() const noexcept { return sections_.is_stored(file_); }
     void apply() noexcept;
     void undo() noexcept;
 

@@ -164,14 +164,56 @@ void HeapSections::sort() noexcept {
     }
 }
 
-Status HeapSections::store(FileState& file, const FractalHeapTable& table, StagedBlocks& blocks,
+// Sorts the sections, and finds out what the manager has to say of them.
+void HeapSections::plan(FileShape shape, const FractalHeapTable& table, FreeSpaceHeader& fields) noexcept {
+    sort();
+    fields = FreeSpaceHeader{};
+    fields.client = kClientHeap;
+    fields.classes = kClasses;
+    fields.shrink = kShrink;
+    fields.expand = kExpand;
+    fields.address_bits = table.heap_bits;
+    fields.longest = std::uint64_t{1} << table.direct_bits;
+    fields.sections = fields.serialized = now_.count;
+    unsigned groups = 0;
+    for (unsigned i = 0; i < now_.count; ++i) {
+        groups += i == 0 || now_.sections[i].size != now_.sections[i - 1].size ? 1U : 0U;
+        fields.bytes += now_.sections[i].size;
+    }
+    fields.list_used =
+        static_cast<Address>(FreeSpaceList::prefix_size(shape) + groups * (fields.count_width() + fields.size_width()) +
+                             now_.count * (fields.address_width() + 1U) + FreeSpaceHeader::kChecksumSize);
+}
+
+// Whether the manager and its list stay, which are pinned then. The list may become larger, within the space that it
+// has.
+bool HeapSections::stays(FileState& file, const FractalHeapTable& table) noexcept {
+    if (now_.count == 0 || now_.list == kUndefinedAddress || !file.cache.is_generous()) {
+        return false;
+    }
+    plan(file.shape(), table, fields_);
+    fields_.list = now_.list;
+    fields_.list_size = now_.list_size;
+    manager_ = file.cache.find(now_.manager);
+    list_ = file.cache.find(now_.list);
+    const bool both = manager_ && list_ && is_stored(file) && fields_.list_used <= now_.list_size &&
+                      fields_.list_used <= list_->size() + list_->spare();
+    if (!both) {
+        undo();
+    }
+    return both;
+}
+
+Status HeapSections::store(FileState& file, const FractalHeapTable& table, StagedBlocks& blocks, bool in_place,
                            Address& manager) noexcept {
-    if (!changed_) {
+    if (!changed_ || (manager_ ? is_stored(file) : in_place && stays(file, table))) {
         return Status::ok;
     }
+    undo();
     const FileShape shape = file.shape();
+    const auto header_size = static_cast<Address>(FreeSpaceHeader::size(shape));
     if (now_.manager != kUndefinedAddress) {
-        H5MOTE_TRY(blocks.replace(now_.manager, static_cast<Address>(FreeSpaceHeader::size(shape))));
+        H5MOTE_TRY(blocks.replace(now_.manager, header_size));
     }
     if (now_.list != kUndefinedAddress) {
         H5MOTE_TRY(blocks.replace(now_.list, now_.list_size));
@@ -181,27 +223,26 @@ Status HeapSections::store(FileState& file, const FractalHeapTable& table, Stage
     if (now_.count == 0) {
         return Status::ok;
     }
-    FreeSpaceHeader header;
-    header.client = kClientHeap;
-    header.classes = kClasses;
-    header.shrink = kShrink;
-    header.expand = kExpand;
-    header.address_bits = table.heap_bits;
-    header.longest = std::uint64_t{1} << table.direct_bits;
-    header.sections = header.serialized = now_.count;
+    plan(shape, table, fields_);
+    const Address twice = 2 * fields_.list_used;
+    fields_.list_size = !file.cache.is_generous() ? fields_.list_used : twice < kMostList ? twice : kMostList;
     Pinned block;
-    H5MOTE_TRY(blocks.create(Usage::object_header, static_cast<Address>(FreeSpaceHeader::size(shape)), block));
-    H5MOTE_TRY(write_list(file, block->address(), header, blocks));
-    Writer writer(block->image());
-    header.encode(shape, writer);
-    StagedBlocks::mark(*block);
+    Pinned list;
+    H5MOTE_TRY(blocks.create(Usage::object_header, header_size, block));
+    H5MOTE_TRY(blocks.create(Usage::object_header, fields_.list_size, list));
     now_.manager = manager = block->address();
-    now_.list = header.list;
-    now_.list_size = header.list_size;
+    now_.list = fields_.list = list->address();
+    now_.list_size = fields_.list_size;
+    write(shape, *block, *list);
     return Status::ok;
 }
 
-void HeapSections::remember(FileState& file) const noexcept {
+void HeapSections::apply(FileState& file) noexcept {
+    if (manager_) {
+        write(file.shape(), *manager_, *list_);
+        changed_ = false;
+        undo();
+    }
     FreeHeapSpace*& last = file.foreign()->last_sections;
     if (last == nullptr && file.cache.is_generous()) {
         void* const memory = file.context.allocate_spare(MemoryKind::file, sizeof(FreeHeapSpace));
@@ -212,44 +253,39 @@ void HeapSections::remember(FileState& file) const noexcept {
     }
 }
 
-Status HeapSections::write_list(FileState& file, Address header, FreeSpaceHeader& fields,
-                                StagedBlocks& blocks) noexcept {
-    sort();
-    unsigned groups = 0;
-    for (unsigned i = 0; i < now_.count; ++i) {
-        groups += i == 0 || now_.sections[i].size != now_.sections[i - 1].size ? 1U : 0U;
-        fields.bytes += now_.sections[i].size;
-    }
-    const std::size_t size = FreeSpaceList::prefix_size(file.shape()) +
-                             groups * (fields.count_width() + fields.size_width()) +
-                             now_.count * (fields.address_width() + 1U) + FreeSpaceHeader::kChecksumSize;
-    Pinned block;
-    H5MOTE_TRY(blocks.create(Usage::object_header, static_cast<Address>(size), block));
-    fields.list = block->address();
-    fields.list_used = fields.list_size = static_cast<Address>(size);
-    Writer writer(block->image());
+// Fills the blocks of a manager and of its list, as plan() has found out.
+void HeapSections::write(FileShape shape, CacheEntry& manager, CacheEntry& list) noexcept {
+    Writer header(manager.image());
+    fields_.encode(shape, header);
+    MetadataCache::resize(list, static_cast<std::size_t>(fields_.list_used));
+    Writer writer(list.image());
     writer.u32(FreeSpaceList::kSignature);
     writer.u8(0);
-    file.shape().write_addr(writer, header);
-    std::byte* at = block->at(writer.written());
+    shape.write_addr(writer, manager.address());
+    std::byte* at = list.at(writer.written());
+    // Eight bytes are stored at once. What belongs behind the number comes next; behind the last address, which has
+    // more than three bytes, that is the checksum.
     const auto put = [&at](unsigned width, std::uint64_t value) {
-        store_uint(at, width, value);
+        store_le(at, value);
         at += width;
     };
+    const unsigned count_width = fields_.count_width();
+    const unsigned size_width = fields_.size_width();
+    const unsigned address_width = fields_.address_width();
     for (unsigned i = 0; i < now_.count;) {
         unsigned end = i + 1;
         while (end < now_.count && now_.sections[end].size == now_.sections[i].size) {
             ++end;
         }
-        put(fields.count_width(), end - i);
-        put(fields.size_width(), now_.sections[i].size);
+        put(count_width, end - i);
+        put(size_width, now_.sections[i].size);
         for (; i < end; ++i) {
-            put(fields.address_width(), now_.sections[i].offset);
+            put(address_width, now_.sections[i].offset);
             *at++ = std::byte{kSingle};
         }
     }
-    StagedBlocks::mark(*block);
-    return Status::ok;
+    StagedBlocks::mark(manager);
+    StagedBlocks::mark(list);
 }
 
 }  // namespace h5mote

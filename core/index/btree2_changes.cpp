@@ -138,8 +138,9 @@ Status BTree2Changes::merge(const Slot& slot, Node& parent, const Group& group) 
     return regroup(slot, parent, group, sizes, group.count - 1);
 }
 
-// Finds the child of `node` for the new record and makes sure that it is not full.
-Status BTree2Changes::make_room(RecordCompare& compare, const Slot& slot, Node& node, unsigned& index) noexcept {
+// Finds `below`, the child of `node` for the new record, and makes sure that it is not full.
+Status BTree2Changes::make_room(RecordCompare& compare, const Slot& slot, Node& node, unsigned& index,
+                                Node& below) noexcept {
     const unsigned full = level(node.depth - 1U).split(header_);
     for (unsigned retries = kRetries;; retries -= retries == 0 ? 0 : 1) {
         bool found = false;
@@ -147,12 +148,12 @@ Status BTree2Changes::make_room(RecordCompare& compare, const Slot& slot, Node& 
         if (found) {
             return Status::already_exists;
         }
-        Group group;
-        H5MOTE_TRY(load_group(node, index, group));
-        const Node below = group.child[index - group.first];
+        H5MOTE_TRY(load_child(node, index, below));
         if (below.records < full) {
             return Status::ok;
         }
+        Group group;
+        H5MOTE_TRY(load_group(node, index, group));
         bool room = false;
         for (unsigned i = 0; i < group.count; ++i) {
             room = room || group.child[i].records < full;
@@ -173,29 +174,26 @@ Status BTree2Changes::insert_below(RecordCompare& compare, ConstBytes record, un
     Node node = new_root();
     for (;;) {
         unsigned index = 0;
+        Node below;
         ++node.total;
         if (node.depth != 0 && node.depth <= top) {
-            H5MOTE_TRY(make_room(compare, slot, node, index));
+            H5MOTE_TRY(make_room(compare, slot, node, index, below));
         } else if (node.address != kUndefinedAddress) {
             bool found = false;
             H5MOTE_TRY(locate(node, compare, index, found));
             if (found) {
                 return Status::already_exists;
             }
+            if (node.depth != 0) {
+                H5MOTE_TRY(load_child(node, index, below));
+            }
         }
         if (node.depth == 0) {
-            NewNode to;
-            H5MOTE_TRY(begin(0, node.records + 1, to));
-            H5MOTE_TRY(copy_records(node, 0, index, to));
-            add_record(record, to);
-            H5MOTE_TRY(copy_records(node, index, node.records, to));
-            finish(node.total, to);
-            H5MOTE_TRY(retire(node));
-            return set_pointer(slot, to.node);
+            return change_leaf(slot, node, index, record);
         }
         H5MOTE_TRY(own(slot, node));
         slot = Slot{node, index};
-        H5MOTE_TRY(load_child(slot.holder, index, node));
+        node = below;
     }
 }
 
@@ -277,7 +275,7 @@ Status BTree2Changes::replace(RecordCompare& compare, ConstBytes record) noexcep
         unsigned index = 0;
         bool found = false;
         H5MOTE_TRY(locate(node, compare, index, found));
-        H5MOTE_TRY(own(slot, node));
+        H5MOTE_TRY(own(slot, node, found));
         if (found) {
             return set_record(node, index, record);
         }
@@ -372,7 +370,7 @@ Status BTree2Changes::remove_below(RecordCompare& compare, Bytes removed) noexce
         unsigned index = 0;
         bool found = false;
         H5MOTE_TRY(fill_up(wanted, slot, node, index, found));
-        H5MOTE_TRY(own(slot, node));
+        H5MOTE_TRY(own(slot, node, found));
         if (found) {
             H5MOTE_TRY(load_record(node, index, removed));
             swap = Slot{node, index};
@@ -410,13 +408,9 @@ Status BTree2Changes::remove_from_leaf(RecordCompare* compare, const Slot& slot,
         H5MOTE_TRY(retire(leaf));
         return set_pointer(slot, none);
     }
-    NewNode to;
-    H5MOTE_TRY(begin(0, leaf.records - 1, to));
-    H5MOTE_TRY(copy_records(leaf, 0, index, to));
-    H5MOTE_TRY(copy_records(leaf, index + 1, leaf.records, to));
-    finish(leaf.total - 1, to);
-    H5MOTE_TRY(retire(leaf));
-    return set_pointer(slot, to.node);
+    Node left = leaf;
+    --left.total;
+    return change_leaf(slot, left, index, {});
 }
 
 // ---- giving up the tree ------------------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
 // H5B2 - version 2 B-trees are changed. Specification III.A.2.
 //
-// No node that the tree has is changed by an insertion or removal: new nodes are written beside the old ones, from the
-// leaf up to the root, and at last the header, which is in memory during the change, gets the new root. After an error
-// the new nodes are given up, and the tree is as it was. On the storage the tree changes with the one write of its
-// header, before which all new nodes are there. The places of old nodes that the storage does not know yet are used
-// again at once, those of others after the next commit.
+// No node to which the storage leads is changed by an insertion or removal: new nodes are written beside the old ones,
+// from the leaf up to the root, and at last the header, which is in memory during the change, gets the new root. After
+// an error the new nodes are given up, and the tree is as it was. On the storage the tree changes with the one write of
+// its header, before which all new nodes are there. The places of old nodes that the storage does not know yet are used
+// again at once, those of others after the next commit. With a large enough cache most changes need no new nodes where
+// the storage does not know the old ones (BTree2Composer).
 //
 // Nodes are split, filled up from their neighbours and merged when and as libhdf5 does it (BTree2Composer), so that the
 // same insertions and removals make the same tree.
@@ -60,7 +61,16 @@ public:
     /// apply() makes the changes since the last call, which cannot fail, or undo() takes them back. Whoever changes
     /// several structures together can so apply all changes when none can fail any more. One of both has to be called
     /// before the tree is destroyed. An error of a change takes back those that were staged before, too.
-    void stage() noexcept { staging_ = true; }
+    ///
+    /// `in_place`: nodes to which nothing on the storage leads may stay where they are. Until apply(), or another
+    /// change, this object may then find the tree as it was. Before apply(), call prepare() until is_prepared() is true
+    /// without that anything else has used the metadata cache since.
+    void stage(bool in_place = false) noexcept {
+        staging_ = true;
+        in_place_ = in_place;
+    }
+    Status prepare() noexcept { return prepare_steps(); }
+    using BTree2Composer::is_prepared;
     void apply() noexcept { settle(true); }
     void undo() noexcept { settle(false); }
 
@@ -88,7 +98,7 @@ private:
     Status redistribute(const Slot& slot, Node& parent, const Group& group) noexcept;
     Status merge(const Slot& slot, Node& parent, const Group& group) noexcept;
     Status shrink(Node& node, bool& shrunk) noexcept;
-    Status make_room(RecordCompare& compare, const Slot& slot, Node& node, unsigned& index) noexcept;
+    Status make_room(RecordCompare& compare, const Slot& slot, Node& node, unsigned& index, Node& below) noexcept;
     Status remove_below(RecordCompare& compare, Bytes removed) noexcept;
     Status fill_up(RecordCompare* compare, const Slot& slot, Node& node, unsigned& index, bool& found) noexcept;
     Status remove_from_leaf(RecordCompare* compare, const Slot& slot, const Node& leaf, const Slot& swap,

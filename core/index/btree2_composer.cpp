@@ -12,6 +12,7 @@ enum class Rule {
     none,
     keep_old,     // nodes to which the storage leads are not used again before a commit
     header_last,  // the header is written after the new nodes
+    look_again,   // nodes that were to stay are copied if the storage leads to them by now
 };
 
 constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT; }
@@ -47,11 +48,20 @@ Status BTree2Composer::begin_change() noexcept {
             H5MOTE_TRY(file.allow_torn());
         }
     }
-    if (made_ == nullptr) {
+    const bool is_first = made_ == nullptr;
+    if (is_first) {
         stored_ = header_;
+    } else if (has_steps()) {
+        H5MOTE_TRY(copy_steps());
     }
     H5MOTE_TRY(extend_lists());
     next_ = header_;
+    // Nodes that stay are pinned until the change is complete: a few, as far as there is room.
+    const std::uint64_t pinned = (header_.depth + 1ULL) * header_.node_size;
+    if (is_first && in_place_ && header_.depth < Steps::kMost && pinned <= file.cache.budget() / kPinnedShare) {
+        void* const memory = file.context.allocate_spare(MemoryKind::other, sizeof(Steps));
+        steps_ = memory == nullptr ? nullptr : ::new (memory) Steps;
+    }
     return Status::ok;
 }
 
@@ -90,7 +100,10 @@ Status BTree2Composer::end_change(Status status) noexcept {
     if (status == Status::ok) {
         status = pin_header();
     }
-    if (status == Status::ok) {
+    if (status == Status::ok && !staging_) {
+        status = prepare_steps();
+    }
+    if (status == Status::ok && !has_steps()) {
         header_ = next_;
         leaf_ = Node{};
     }
@@ -105,6 +118,9 @@ void BTree2Composer::settle(bool good) noexcept {
         return;
     }
     if (good) {
+        if (has_steps()) {
+            apply_steps();
+        }
         Writer writer(changed_header_->image());
         header_.encode(file_->shape(), writer);
         if (!keep(Rule::header_last)) {
@@ -122,6 +138,8 @@ void BTree2Composer::settle(bool good) noexcept {
         }
     }
     changed_header_.reset();
+    file_->context.destroy(MemoryKind::other, steps_);
+    steps_ = nullptr;
     file_->context.release(MemoryKind::other, made_, list_bytes());
     made_ = retired_ = nullptr;
 }
@@ -165,6 +183,97 @@ Status BTree2Composer::retire(const Node& node) noexcept {
     }
     retired_[retired_count_++] = node.address;
     return Status::ok;
+}
+
+// ---- nodes that stay where they are ------------------------------------------------------------------------------
+
+// Whether a node stays, which then is the last one that does. Those before it lead there from the root. `growth`: by so
+// many bytes it becomes larger.
+bool BTree2Composer::stays(const Slot& slot, const Node& node, std::size_t growth) noexcept {
+    if (steps_ == nullptr || steps_->count > header_.depth) {
+        return false;
+    }
+    const bool follows = steps_->count == 0 ? slot.in_header()
+                                            : slot.holder.address == steps_->steps[steps_->count - 1].block->address();
+    Pinned block = file_->cache.find(node.address);
+    if (!follows || !block || !file_->stays(*block) || growth > block->spare()) {
+        return false;
+    }
+    Steps::Step& step = steps_->steps[steps_->count++];
+    step.block = static_cast<Pinned&&>(block);
+    step.records = node.records;
+    steps_->depth = steps_->count == 1 ? node.depth : steps_->depth;
+    return true;
+}
+
+bool BTree2Composer::is_prepared() const noexcept {
+    bool stay = true;
+    for (unsigned i = 0; has_steps() && i < steps_->count; ++i) {
+        stay = stay && file_->stays(*steps_->steps[i].block);
+    }
+    return stay || !keep(Rule::look_again);
+}
+
+Status BTree2Composer::prepare_steps() noexcept {
+    if (is_prepared()) {
+        return Status::ok;
+    }
+    Status status = copy_steps();
+    status = status == Status::ok ? pin_header() : status;
+    if (status != Status::ok && staging_) {
+        settle(false);
+    }
+    return status;
+}
+
+// Makes copies of the nodes after all, with the changes, from the lowest one up.
+Status BTree2Composer::copy_steps() noexcept {
+    while (steps_->count != 0) {
+        const unsigned i = --steps_->count;
+        Steps::Step& step = steps_->steps[i];
+        const Node old{step.block->address(), 0, 0, step.records, static_cast<std::uint16_t>(steps_->depth - i)};
+        step.block.reset();
+        NewNode to;
+        if (old.depth == 0) {
+            H5MOTE_TRY(make_leaf(old, step.index,
+                                 {steps_->record, steps_->inserts ? std::size_t{header_.record_size} : 0}, to));
+        } else {
+            H5MOTE_TRY(copy_node(old, to));
+            H5MOTE_TRY(
+                set_pointer({to.node, step.index}, {step.pointer.address, step.pointer.total, 0, step.pointer.records,
+                                                    static_cast<std::uint16_t>(old.depth - 1)}));
+        }
+        H5MOTE_TRY(retire(old));
+        (i == 0 ? next_.root : steps_->steps[i - 1].pointer.address) = to.node.address;
+    }
+    header_ = next_;
+    leaf_ = Node{};
+    return Status::ok;
+}
+
+void BTree2Composer::apply_steps() noexcept {
+    const std::size_t record_size = header_.record_size;
+    for (unsigned i = 0; i < steps_->count; ++i) {
+        Steps::Step& step = steps_->steps[i];
+        CacheEntry& block = *step.block;
+        std::size_t offset = pointers_at(step.index);
+        if (i != steps_->depth) {
+            const BTree2Level& below = level(steps_->depth - i - 1U);
+            offset = pointers_at(step.records) + step.index * below.pointer_size(file_->shape());
+            step.pointer.store(file_->shape(), below, block.at(offset));
+        } else if (steps_->inserts) {
+            MetadataCache::resize(block, block.size() + record_size);
+            std::memmove(block.at(offset + record_size), block.at(offset), pointers_at(step.records) - offset);
+            std::memcpy(block.at(offset), steps_->record, record_size);
+        } else {
+            std::memmove(block.at(offset), block.at(offset + record_size),
+                         pointers_at(step.records) - offset - record_size);
+            MetadataCache::resize(block, block.size() - record_size);
+        }
+        MetadataCache::mark_dirty(block, offset, phase_);
+    }
+    header_ = next_;
+    leaf_ = Node{};
 }
 
 // ---- reading -----------------------------------------------------------------------------------------------------
@@ -214,8 +323,13 @@ Status BTree2Composer::begin(unsigned depth, unsigned records, NewNode& to) noex
     if (records > level(depth).most || made_count_ == capacity_) {
         return damaged(H5MOTE_HERE, address_);
     }
+    // A leaf that may stay where it is when it changes again gets memory for all records that it can hold.
     const auto size = static_cast<std::size_t>(used_size(to.node));
-    H5MOTE_TRY(file.create_block(Usage::btree, size, header_.node_size, to.block));
+    const bool grows = depth == 0 && steps_ != nullptr && header_.node_size - size <= CacheEntry::kMostSpare;
+    H5MOTE_TRY(file.create_block(Usage::btree, grows ? header_.node_size : size, header_.node_size, to.block));
+    if (grows) {
+        MetadataCache::resize(*to.block, size);
+    }
     to.node.address = to.block->address();
     made_[made_count_++] = to.node.address;
     BTree2Node::begin(header_.type, depth, to.block->at(0));
@@ -287,6 +401,14 @@ Status BTree2Composer::protect_new(const Node& node, Pinned& block) noexcept {
 }
 
 Status BTree2Composer::set_pointer(const Slot& slot, const Node& node) noexcept {
+    for (unsigned i = 0; has_steps() && i < steps_->count; ++i) {
+        Steps::Step& step = steps_->steps[i];
+        if (step.block->address() == slot.holder.address) {
+            step.index = slot.index;
+            step.pointer = {node.address, node.records, node.total};
+            return Status::ok;
+        }
+    }
     if (slot.in_header()) {
         next_.root = node.address;
         next_.root_records = static_cast<std::uint16_t>(node.records);
@@ -313,19 +435,54 @@ Status BTree2Composer::set_record(const Node& node, unsigned index, ConstBytes r
     return Status::ok;
 }
 
-Status BTree2Composer::own(const Slot& slot, Node& node) noexcept {
-    if (!is_new(node.address)) {
+Status BTree2Composer::copy_node(const Node& node, NewNode& to) noexcept {
+    H5MOTE_TRY(begin(node.depth, node.records, to));
+    H5MOTE_TRY(copy_records(node, 0, node.records, to));
+    if (node.depth != 0) {
+        H5MOTE_TRY(copy_pointers(node, 0, node.records + 1, to));
+    }
+    finish(node.total, to);
+    return Status::ok;
+}
+
+Status BTree2Composer::own(const Slot& slot, Node& node, bool whole) noexcept {
+    if (!is_new(node.address) && (whole || !stays(slot, node, 0))) {
         NewNode to;
-        H5MOTE_TRY(begin(node.depth, node.records, to));
-        H5MOTE_TRY(copy_records(node, 0, node.records, to));
-        if (node.depth != 0) {
-            H5MOTE_TRY(copy_pointers(node, 0, node.records + 1, to));
-        }
-        finish(node.total, to);
+        H5MOTE_TRY(copy_node(node, to));
         H5MOTE_TRY(retire(node));
         node = to.node;
     }
     return set_pointer(slot, node);
+}
+
+// Makes a copy of a leaf with one record more, or one less.
+Status BTree2Composer::make_leaf(const Node& leaf, unsigned index, ConstBytes record, NewNode& to) noexcept {
+    const bool inserts = !record.empty();
+    H5MOTE_TRY(begin(0, inserts ? leaf.records + 1 : leaf.records - 1, to));
+    H5MOTE_TRY(copy_records(leaf, 0, index, to));
+    if (inserts) {
+        add_record(record, to);
+    }
+    H5MOTE_TRY(copy_records(leaf, inserts ? index : index + 1, leaf.records, to));
+    finish(leaf.total, to);
+    return Status::ok;
+}
+
+Status BTree2Composer::change_leaf(const Slot& slot, const Node& leaf, unsigned index, ConstBytes record) noexcept {
+    if (!is_new(leaf.address) && stays(slot, leaf, record.size())) {
+        Node changed = leaf;
+        changed.records = record.empty() ? leaf.records - 1 : leaf.records + 1;
+        steps_->steps[steps_->count - 1].index = index;
+        steps_->inserts = !record.empty();
+        if (steps_->inserts) {
+            std::memcpy(steps_->record, record.data(), record.size());
+        }
+        return set_pointer(slot, changed);
+    }
+    NewNode to;
+    H5MOTE_TRY(make_leaf(leaf, index, record, to));
+    H5MOTE_TRY(retire(leaf));
+    return set_pointer(slot, to.node);
 }
 
 Status BTree2Composer::compose(const Node& parent, const Group& group, unsigned first, unsigned records,

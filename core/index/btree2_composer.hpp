@@ -1,8 +1,14 @@
 // H5B2 - new nodes of a version 2 B-tree are composed of the records and pointers of old ones.
 //
-// Every step of a change writes new nodes out of old ones and never touches a node that the tree has. One node is in
-// memory as a whole at a time, the one that is written; old nodes are read through windows. So a change needs room for
-// one node in the metadata cache, however many nodes it takes.
+// Every step of a change writes new nodes out of old ones, and touches no node to which the storage leads. One node is
+// in memory as a whole at a time, the one that is written; old nodes are read through windows. So a change needs room
+// for one node in the metadata cache, however many nodes it takes.
+//
+// Where the cache has room for much more, a fresh node, to which nothing on the storage leads, need not be copied to
+// change one pointer in it, or to insert or remove one record of a leaf. The nodes from the root down that are fresh
+// stay where they are, pinned, and what changes in them is noted. settle() makes these changes together with that of
+// the header, which cannot fail any more. If the cache has committed in between, to make room, then these nodes are
+// copied after all.
 #pragma once
 
 #include "btree2.hpp"
@@ -77,8 +83,12 @@ protected:
 
     /// Stores address and counts of `node` where the pointer to it is.
     Status set_pointer(const Slot& slot, const Node& node) noexcept;
-    /// Makes sure that `node` is a new node, by copying it, and stores the pointer to it.
-    Status own(const Slot& slot, Node& node) noexcept;
+    /// Makes sure that a pointer in `node` can be stored, and stores the pointer to it: it is new or stays where it is,
+    /// or else is copied. `whole`: records in it can be stored, too, for which it has to be new.
+    Status own(const Slot& slot, Node& node, bool whole = false) noexcept;
+    /// Inserts a record into a leaf as number `index`, or removes that one if `record` is empty, and stores the pointer
+    /// to the leaf. `leaf`: how it is now, but for the total, which counts the change already.
+    Status change_leaf(const Slot& slot, const Node& leaf, unsigned index, ConstBytes record) noexcept;
     /// Overwrites a record of a new node.
     Status set_record(const Node& node, unsigned index, ConstBytes record) noexcept;
     /// A new node of `records` records of the sequence from number `first` on.
@@ -87,7 +97,14 @@ protected:
     /// them, which go into a new parent, these are all. The pointer to the parent is stored.
     Status regroup(const Slot& slot, Node& parent, const Group& group, const unsigned* sizes, unsigned count) noexcept;
 
+    /// What staged changes need before settle(true), if some nodes were to stay where they are: makes copies of them if
+    /// they are not fresh any more. After an error the tree is as it was.
+    Status prepare_steps() noexcept;
+    /// Whether settle(true) may follow: it may not any more when the cache has committed since prepare_steps().
+    bool is_prepared() const noexcept;
+
     bool staging_ = false;  // changes are only staged
+    bool in_place_ = true;  // fresh nodes may stay where they are
     BTree2Header next_;
     Phase phase_ = Phase::index;
 
@@ -98,6 +115,25 @@ private:
     // Bytes that the cache needs beside one node: for its bookkeeping, the header of the tree, and a message that
     // points to that.
     static constexpr std::uint32_t kBeside = 512;
+    // Nodes that stay where they are have at most this part of the cache.
+    static constexpr std::size_t kPinnedShare = 8;
+
+    // A change of nodes that stay where they are.
+    struct Steps {
+        // Deeper trees have more nodes than are worth to be pinned.
+        static constexpr unsigned kMost = 6;
+        struct Step {
+            Pinned block;
+            std::uint32_t records = 0;  // of the node, before the change
+            unsigned index = 0;         // number of the pointer that is stored, or in a leaf of the record
+            BTree2Pointer pointer;
+        };
+        Step steps[kMost];  // from the root down
+        unsigned count = 0;
+        std::uint16_t depth = 0;  // of the root
+        bool inserts = false;     // the leaf gets `record`; else it loses one
+        std::byte record[kMaxRecordSize];
+    };
 
     std::size_t list_bytes() const noexcept { return 2 * capacity_ * sizeof(Address); }
     Status extend_lists() noexcept;
@@ -108,6 +144,12 @@ private:
     Status sum_totals(NewNode& to, std::uint64_t& total) noexcept;
     bool is_new(Address address) const noexcept;
     void give_up_node(Address address, bool is_new) noexcept;
+    bool has_steps() const noexcept { return steps_ != nullptr && steps_->count != 0; }
+    bool stays(const Slot& slot, const Node& node, std::size_t growth) noexcept;
+    Status copy_node(const Node& node, NewNode& to) noexcept;
+    Status make_leaf(const Node& leaf, unsigned index, ConstBytes record, NewNode& to) noexcept;
+    Status copy_steps() noexcept;
+    void apply_steps() noexcept;
 
     Pinned changed_header_;  // between end_change() and settle()
     BTree2Header stored_;    // the header as it was before the changes since settle()
@@ -116,6 +158,7 @@ private:
     Address* retired_ = nullptr;  // ... and as many of old ones that are not needed any more
     unsigned made_count_ = 0;
     unsigned retired_count_ = 0;
+    Steps* steps_ = nullptr;  // with has_steps(), next_ is what the header will be, and header_ what it is
 };
 
 }  // namespace h5mote

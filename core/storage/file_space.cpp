@@ -36,6 +36,8 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     extends_with_zeros_ = capabilities.extends_with_zeros;
     commits_ = capabilities.sync_is_commit;
     // Where sync() commits all writes at once, only copies of the file on other storages profit from the placement.
+    // Where that is cheap: a driver that commits keeps room for what is written, and others may have to write zeros.
+    steps_.set(capabilities.extends_with_zeros && !commits_, stored);
     unit_ = commits_ ? kMostUnit : unit_of(capabilities.atomic_unit);
     free_.clear();
     forget_rests();
@@ -203,7 +205,9 @@ Status FileSpace::extend(Usage usage, Address size, Address& address, bool* zero
         return free_.context().fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, size);
     }
     const Address start = narrow(placed);
-    if (start + size > stored_) {
+    if (H5MOTE_ALL_FORMATS != 0 && ranges() == nullptr) {
+        H5MOTE_TRY(grow_in_steps(start, start + size, zeros));
+    } else if (start + size > stored_) {
         if (zeros != nullptr) {
             *zeros = extends_with_zeros_ && start >= stored_;
         }

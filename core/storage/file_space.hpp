@@ -43,6 +43,37 @@ public:
     static constexpr bool is_behind(Address /*address*/) noexcept { return false; }
 };
 
+/// Extends the storage of a large file by more than a block needs, so that most blocks find the room that they need.
+/// What is not used is cut off when the file is closed, and after a power cut it does no harm.
+class StorageSteps {
+public:
+    void set(bool in_steps, Address stored) noexcept {
+        in_steps_ = in_steps;
+        unused_ = stored;
+    }
+    /// How far to extend the storage when space up to `end` is needed.
+    Address extended(Address end, Address limit) const noexcept {
+        const Address step = end / 16 < kMostStep ? end / 16 : kMostStep;
+        return in_steps_ && end >= kLeastFile && step <= limit - end ? end + step : end;
+    }
+    /// Whether nothing behind `address` was used since the storage got these bytes; use() says what is.
+    bool is_unused(Address address) const noexcept { return address >= unused_; }
+    void use(Address end) noexcept { unused_ = end > unused_ ? end : unused_; }
+
+private:
+    static constexpr Address kLeastFile = Address{1} << 20;
+    static constexpr Address kMostStep = Address{1} << 20;
+
+    bool in_steps_ = false;
+    Address unused_ = 0;
+};
+
+/// Takes its place in builds that extend the storage as far as is needed.
+class NoStorageSteps {
+public:
+    static void set(bool /*in_steps*/, Address /*stored*/) noexcept {}
+};
+
 class FileSpace : RuledOrNot, RangedOrNot {
 public:
     /// Blocks are placed for units of at most this many bytes, whatever larger unit a driver promises: the file may be
@@ -284,6 +315,7 @@ private:
     Status fill_last_page() noexcept;
     Status extend_by_pages(Usage usage, Address size, Address& address, bool* zeros) noexcept;
     Status grow_storage(Address end) noexcept;
+    Status grow_in_steps(Address start, Address end, bool* zeros) noexcept;
 
     SpaceKeeper* keeper_ = nullptr;
     bool waiting_ = false;  // the keeper has not begun
@@ -293,6 +325,7 @@ private:
     std::uint16_t unit_ = kMostUnit;
     bool commits_ = false;  // sync() of the driver is a commit; a release that no sync() follows has no effect
     std::conditional_t<H5MOTE_ALL_FORMATS != 0, CommittedEnd, NoCommittedEnd> committed_;
+    std::conditional_t<H5MOTE_ALL_FORMATS != 0, StorageSteps, NoStorageSteps> steps_;
     Address end_ = 0;
     Address limit_ = 0;
     Address stored_ = 0;

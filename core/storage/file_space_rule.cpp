@@ -191,6 +191,24 @@ void FileSpace::give_back_rests(bool last) noexcept {
     }
 }
 
+Status FileSpace::grow_in_steps(Address start, Address end, bool* zeros) noexcept {
+    if (zeros != nullptr) {
+        *zeros = extends_with_zeros_ && steps_.is_unused(start);
+    }
+    if (end > stored_) {
+        Address to = steps_.extended(end, limit_);
+        Status status = driver_.truncate(to);
+        if (status != Status::ok && to != end) {
+            to = end;
+            status = driver_.truncate(to);
+        }
+        H5MOTE_TRY(status);
+        stored_ = to;
+    }
+    steps_.use(end);
+    return Status::ok;
+}
+
 Status FileSpace::grow_storage(Address end) noexcept {
     if (end > stored_) {
         H5MOTE_TRY(driver_.truncate(end));

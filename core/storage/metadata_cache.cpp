@@ -215,6 +215,12 @@ bool MetadataCache::write_after(CacheEntry& later, CacheEntry& earlier) noexcept
     return true;
 }
 
+void MetadataCache::resize(CacheEntry& block, std::size_t size) noexcept {
+    block.dirty_from_ = block.dirty() ? block.dirty_from_ : static_cast<std::uint32_t>(size);
+    block.spare_ = static_cast<std::uint16_t>(block.spare_ + block.size_ - size);
+    block.size_ = static_cast<std::uint32_t>(size);
+}
+
 void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept {
     // Changes of two phases in one block are written in the later one.
     if (!block.dirty() || block.phase_ < phase) {
@@ -361,6 +367,9 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, Checks
     entry->size_ = static_cast<std::uint32_t>(size);
     entry->usage_ = usage;
     entry->checksum_ = checksum;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        entry->spare_ = 0;
+    }
     CacheEntry*& head = bucket(address);
     entry->hash_next_ = head;
     head = entry;
@@ -402,7 +411,7 @@ bool MetadataCache::fits(Address size) noexcept {
     // Subtract what evict_clean() would drop, the least recently used block first, until the new block fits.
     std::size_t held = used_ + cost(static_cast<std::size_t>(size));
     for (CacheEntry* entry = lru_.back(); entry != nullptr && held > budget_; entry = lru_.previous(*entry)) {
-        held -= entry->pins_ == 0 && !entry->dirty() ? cost(entry->size_) : 0;
+        held -= entry->pins_ == 0 && !entry->dirty() ? cost(*entry) : 0;
     }
     return held <= budget_;
 }
@@ -483,8 +492,8 @@ void MetadataCache::remove(CacheEntry& entry) noexcept {
     unlink(entry);
     disturb(entry);
     lru_.remove(entry);
-    used_ -= cost(entry.size_);
-    context_.release(MemoryKind::metadata, &entry, footprint(entry.size_));
+    used_ -= cost(entry);
+    context_.release(MemoryKind::metadata, &entry, footprint(entry.size_ + entry.spare()));
 }
 
 void MetadataCache::drop(CacheEntry& entry) noexcept {

@@ -74,6 +74,9 @@ public:
     std::byte* at(std::size_t offset) noexcept { return image().data() + offset; }
     Address address() const noexcept { return address_; }
     std::size_t size() const noexcept { return size_; }
+    static constexpr std::size_t kMostSpare = 0xffff;
+    /// Bytes of memory behind the block, into which MetadataCache::resize() lets it grow.
+    std::size_t spare() const noexcept { return H5MOTE_ALL_FORMATS == 0 ? 0 : spare_; }
     Usage usage() const noexcept { return usage_; }
     ChecksumPlace checksum() const noexcept { return H5MOTE_ALL_FORMATS == 0 ? ChecksumPlace::at_end : checksum_; }
     /// The first byte that is written when the bytes from `from` on were changed: the checksum changes with them.
@@ -104,6 +107,7 @@ private:
     Phase phase_ = Phase::index;
     bool fresh_ = false;
     ChecksumPlace checksum_ = ChecksumPlace::at_end;
+    std::uint16_t spare_;  // only in builds that read all formats, where add() sets it
 };
 
 /// Keeps a block in the cache, at its place in memory, for as long as the Pinned exists. Empty by default.
@@ -257,6 +261,9 @@ public:
     /// Afterwards the cache may have lost the block at `from`; then the storage holds the same bytes there.
     Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block,
                 ChecksumPlace checksum = ChecksumPlace::at_end) noexcept;
+    /// Makes a block larger or smaller, within the memory that it was created with: it gets at most spare() bytes more.
+    /// The caller marks it as changed, from the place on from which its bytes are others.
+    static void resize(CacheEntry& block, std::size_t size) noexcept;
     /// Says that nothing points to the block yet, even if a commit has written it since it was created.
     static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).
@@ -325,6 +332,7 @@ private:
     // What the budget is charged: the bookkeeping of a 32-bit machine everywhere, so that every machine evicts the same
     // blocks at the same time and writes the same file.
     static std::size_t cost(std::size_t size) noexcept { return 32 + size; }
+    static std::size_t cost(const CacheEntry& entry) noexcept { return cost(entry.size_ + entry.spare()); }
     // Collections and heap blocks begin at multiples of their size, a power of two: higher bits have to count, too.
     static Address hash(Address address) noexcept { return address ^ (address >> 5) ^ (address >> 12); }
     CacheEntry*& bucket(Address address) noexcept { return buckets_[hash(address) & (bucket_count_ - 1)]; }
