@@ -289,8 +289,8 @@ public:
     /// end of file that covers them is written with the dimension; the live index block through which they are reached
     /// is written with the rows of the next commit.
     ///
-    /// On a storage whose sync is a commit, a dataset that became smaller may find no room to clear what lies beyond its
-    /// extent, as the storage has everything of this commit and of the one before. It then clears that in a second
+    /// On a storage whose sync is a commit, a dataset that became smaller may find no room to clear what lies beyond
+    /// its extent, as the storage has everything of this commit and of the one before. It then clears that in a second
     /// commit, for which the first has made room. no_space in the second one leaves the first, with the new extent.
     Status commit() noexcept;
     /// The same without asking the clients for raw data.
