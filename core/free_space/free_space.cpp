@@ -442,6 +442,7 @@ Status FreeSpace::record() noexcept {
     busy_ = true;
     if (status == Status::ok) {
         status = write(rooms);
+        file_.space.tell_own(own());
     }
     std::byte* at = nullptr;
     if (status == Status::ok) {

@@ -304,6 +304,23 @@ void FileSpace::tell(Address address, Address size, const FreeExtent& merged) no
     (void)driver_.release(Usage::raw_data, from, address + size + (after < kPage ? after : kPage) - from);
 }
 
+void FileSpace::tell_own(const FreeExtent& own) noexcept {
+    if (!commits_ || own.size == 0) {
+        return;
+    }
+    FreeExtent whole = own;
+    for (std::size_t i = 0; i < free_.count(); ++i) {
+        const FreeExtent each = free_.get(i);
+        if (each.size != 0 && each.address + each.size == own.address) {
+            whole.address = each.address;
+            whole.size += each.size;
+        } else if (each.size != 0 && each.address == own.address + own.size) {
+            whole.size += each.size;
+        }
+    }
+    tell(own.address, own.size, whole);
+}
+
 // An extent that becomes usable may become one with others, which changes the numbers: those before its address were
 // looked at. Where some are not in memory, one that was not looked at may get a number that was: then the last pass
 // finds none.

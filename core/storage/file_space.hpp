@@ -195,6 +195,9 @@ public:
     /// Adds what nothing in the file uses of [address, end), apart from what is known to be free. Returns how many
     /// bytes were lost, and are free now.
     Address add_unused(Address address, Address end) noexcept;
+    /// Tells a driver whose sync() is a commit that the next one makes the keeper's own space free, and with it the
+    /// pages that this space has in common with what is free beside it. For keepers, which read it no more.
+    void tell_own(const FreeExtent& own) noexcept;
     /// What is known to be free.
     SpaceMap& free() noexcept { return free_; }
     /// While on, space that is released waits for two calls of settle() instead of one, because the change that makes

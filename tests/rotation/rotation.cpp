@@ -285,16 +285,15 @@ private:
         }
     }
 
-    // The chip need not keep a page that lies wholly in what nothing uses, or behind the end of the file. Until the file
-    // is closed it keeps a few behind the end that the file had. In a closed file one was seen in 384 rotations: a page
-    // of two free ranges, the second of which close() had made free last.
+    // The chip need not keep a page that lies wholly in what nothing uses, or behind the end of the file. Until the
+    // file is closed it keeps a few behind the end that the file had.
     void judge_chip(const SpaceUse& space) {
         if (space.known) {
             const std::uint64_t live = storage_->flash()->usage().live;
             const std::uint64_t needed = (space.end + kPage - 1) / kPage * kPage - space.pages;
             const auto lost = static_cast<std::int64_t>(live) - static_cast<std::int64_t>(needed);
             result_.flash_lost = std::max(result_.flash_lost, lost);
-            const int most = plan_.sessions == Sessions::each ? 1 : kPagesKept;
+            const int most = plan_.sessions == Sessions::each ? 0 : kPagesKept;
             if (lost > std::int64_t{most} * kPage) {
                 throw Failure{Fault::live, "the chip keeps " + std::to_string(live) +
                                                " bytes of pages, the file needs " + std::to_string(needed)};
