@@ -386,7 +386,7 @@ Status FileState::commit() noexcept {
 }
 
 Status FileState::commit_uncleared() noexcept {
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
         if (uncleared_) {
             uncleared_ = false;
             H5MOTE_TRY(flush_raw());
@@ -434,28 +434,25 @@ Status FileState::record_ranges() noexcept {
 }
 
 // Lowers the recorded end to that of the space in use. The storage is cut later, so that the recorded end never lies
-// beyond the end of the storage.
-Status FileState::lower_end() noexcept {
-    if (space.ranges() == nullptr ? space.end() >= superblock_.end_of_file : !space.ranges()->has_shrunk()) {
+// beyond the end of the storage. `was_cut`: it was cut in the same commit, which is made in any case.
+Status FileState::lower_end(bool was_cut) noexcept {
+    if (space.ranges() == nullptr ? space.end() < superblock_.end_of_file : space.ranges()->has_shrunk()) {
+        H5MOTE_TRY(record_ends());
+        H5MOTE_TRY(write_superblock());
+    } else if (!was_cut) {
         return Status::ok;
     }
-    H5MOTE_TRY(record_ends());
-    H5MOTE_TRY(write_superblock());
     return told(context, driver, H5MOTE_HERE, driver.sync());
 }
 
 // Where sync() is a commit, the file becomes shorter with the next one only.
 Status FileState::cut() noexcept {
-    H5MOTE_TRY(lower_end());
-    if (space.stored() == space.end()) {
-        return Status::ok;
-    }
-    const Status status = driver.truncate(space.end());
-    if (status != Status::ok) {
-        // A storage that cannot shrink keeps bytes beyond the recorded end, which does no harm.
-        return status == Status::unsupported ? Status::ok : status;
-    }
-    return atomic ? told(context, driver, H5MOTE_HERE, driver.sync()) : Status::ok;
+    H5MOTE_TRY(atomic ? Status::ok : lower_end());
+    const bool longer = space.stored() != space.end();
+    const Status status = longer ? driver.truncate(space.end()) : Status::ok;
+    // A storage that cannot shrink keeps bytes beyond the recorded end, which does no harm.
+    H5MOTE_TRY(status == Status::unsupported ? Status::ok : status);
+    return atomic ? lower_end(longer) : Status::ok;
 }
 
 Status FileState::close() noexcept {

@@ -452,7 +452,7 @@ private:
     Status flush_raw() noexcept;
     Status store_heap(HeapKeeper& heap, bool durably) noexcept;
     Status give_back() noexcept;
-    Status lower_end() noexcept;
+    Status lower_end(bool was_cut = false) noexcept;
     Status prepare(Phase phase) noexcept;
     H5MOTE_STEP Status write_metadata(bool prepared) noexcept;
     bool grown() const noexcept { return space.has_grown(superblock_.end_of_file) || superblock_.root != stored_root_; }

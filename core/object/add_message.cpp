@@ -180,7 +180,7 @@ private:
         const std::size_t end = message.end();
         for (std::size_t at = first; at + head_size() <= end; at += layout_.length_at(block.at(at))) {
             const std::uint8_t type = layout_.type_at(block.at(at));
-            const bool stays = at == first && head_crosses_unit(message, at);
+            const bool stays = H5MOTE_ALL_FORMATS != 0 && at == first && head_crosses_unit(message, at);
             if (type != 0 && type != static_cast<std::uint8_t>(MessageType::continuation) && !stays) {
                 return false;
             }

@@ -122,7 +122,7 @@ bool Plan::make(FileState& file, CacheEntry& first, std::size_t from) noexcept {
 // from its beginning on. In a longer block no write changes the first message, but the others can move.
 bool Plan::can_stay(CacheEntry& first, std::size_t from) const noexcept {
     const std::uint8_t type = layout_.type_at(first.at(prefix_.size));
-    return !alone_ && (next_ == first.size() ? from < prefix_.size : from >= kept_) &&
+    return H5MOTE_ALL_FORMATS != 0 && !alone_ && (next_ == first.size() ? from < prefix_.size : from >= kept_) &&
            type != static_cast<std::uint8_t>(MessageType::continuation);
 }
 
