@@ -62,10 +62,13 @@ Status dispose(OpenChunkIndex& index, Disposal& disposal) noexcept {
 // is copied when it changes.
 Status check_room(OpenChunkIndex& index) noexcept {
     ElementBlock block;
-    H5MOTE_TRY(index.shape.chunks == 0 ? Status::ok : block_of(index, 0, block));
-    const Address map = index.shape.chunks == 0 ? 0 : array(index).map_size();
+    if (index.shape.chunks == 0) {
+        return check_block_room(index, block, 512);
+    }
+    H5MOTE_TRY(block_of(index, 0, block));
+    const Address map = array(index).map_size();
     H5MOTE_TRY(check_block_room(index, block, map < 256 ? 512 : std::uint64_t{512} + map));
-    return index.shape.chunks == 0 ? Status::ok : array(index).check_space();
+    return array(index).check_space();
 }
 
 constexpr ChunkIndexChanges kChanges = {

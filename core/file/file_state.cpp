@@ -382,15 +382,16 @@ Status FileState::commit() noexcept {
     if (heap_keeper() != nullptr) {
         heap_keeper()->give_up_discarded();
     }
-    return commit_uncleared();
+    return commit_again();
 }
 
-Status FileState::commit_uncleared() noexcept {
+// The second commit for clients that have asked for it: the first has made room for what they could not store.
+Status FileState::commit_again() noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
-        if (uncleared_) {
-            uncleared_ = false;
+        if (flushes_again_) {
+            flushes_again_ = false;
             H5MOTE_TRY(flush_raw());
-            H5MOTE_TRY(uncleared_ ? Status::no_space : write_metadata(false));
+            H5MOTE_TRY(flushes_again_ ? Status::no_space : write_metadata(false));
         }
     }
     return Status::ok;
@@ -465,7 +466,7 @@ Status FileState::close() noexcept {
     }
     if (status == Status::ok) {
         status = commit_metadata();
-        status = status == Status::ok ? commit_uncleared() : status;
+        status = status == Status::ok ? commit_again() : status;
     }
     if (status == Status::ok && heap_keeper() != nullptr) {
         heap_keeper()->give_up_discarded();

@@ -296,7 +296,7 @@ public:
     /// The same without asking the clients for raw data.
     Status commit_metadata() noexcept;
     /// For clients, in flush_raw(): it shall be called once more, behind the commit. Only where sync() is a commit.
-    void flush_again() noexcept { uncleared_ = true; }
+    void flush_again() noexcept { flushes_again_ = true; }
     /// Called by the metadata cache when it needs room: writes all changed metadata. On a storage where only the order
     /// of writes keeps the file sound that is a commit. Where sync() is a commit nothing is synced, so that nothing
     /// appears in the file before the next flush.
@@ -468,7 +468,7 @@ private:
     }
     Status record_ranges() noexcept;
     Status barrier() noexcept;
-    Status commit_uncleared() noexcept;
+    Status commit_again() noexcept;
     Status cut() noexcept;
     Status refuse() noexcept;
     void leave() noexcept;
@@ -488,8 +488,8 @@ private:
     bool open_ = false;
     bool writable_ = false;
     bool torn_headers_ = false;
-    bool unordered_ = true;  // the driver needs a sync between dependent writes
-    bool uncleared_ = false;
+    bool unordered_ = true;       // the driver needs a sync between dependent writes
+    bool flushes_again_ = false;  // a client has asked for flush_again() since the last commit
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;
 };

@@ -442,10 +442,11 @@ Status FreeSpace::record() noexcept {
     busy_ = true;
     if (status == Status::ok) {
         status = write(rooms);
-        file_.space.tell_own(own());
     }
     std::byte* at = nullptr;
     if (status == Status::ok) {
+        // The managers have what stood in the table.
+        file_.space.tell_own(own());
         status = message.change(from, at);
     }
     if (status != Status::ok) {

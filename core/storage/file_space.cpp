@@ -35,9 +35,10 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     const Capabilities capabilities = driver_.capabilities();
     extends_with_zeros_ = capabilities.extends_with_zeros;
     commits_ = capabilities.sync_is_commit;
-    // Where sync() commits all writes at once, only copies of the file on other storages profit from the placement.
-    // Where that is cheap: a driver that commits keeps room for what is written, and others may have to write zeros.
+    // Storage in advance is cheap only where nothing has to be written for it, and where it takes no room from what is
+    // to be committed.
     steps_.set(capabilities.extends_with_zeros && !commits_, stored);
+    // Where sync() commits all writes at once, only copies of the file on other storages profit from the placement.
     unit_ = commits_ ? kMostUnit : unit_of(capabilities.atomic_unit);
     free_.clear();
     forget_rests();
