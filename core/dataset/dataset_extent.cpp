@@ -189,6 +189,9 @@ Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         // Chunks that go change blocks of the index, which the next commit has to write.
         H5MOTE_TRY(file_->space.keep_cache(narrow(file_->cache.budget())));
+        // Chunks in memory are written, those of other datasets as well: what their indexes need was secured for blocks
+        // that can change where they are, and order() makes these blocks durable, so that a change takes a copy.
+        H5MOTE_TRY(file_->is_atomic() ? Status::ok : file_->chunks.evict_all());
     }
     const std::size_t size = rank() * sizeof(std::uint64_t);
     auto* const old = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));

@@ -333,6 +333,48 @@ TEST(ExtentsWithoutRoom, LargeIndex) {
         EXPECT_EQ(values, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}));
     }
 }
+
+// The index of one dataset takes most of the storage, and a chunk of it is in memory when another dataset becomes
+// smaller, which commits. The chunk, which was taken, is stored, although there is no room for a copy of the index.
+TEST(ExtentsWithoutRoom, ChunkOfAnotherDataset) {
+    MallocAllocator memory;
+    NullPort port;
+    constexpr const Filter* kChecksum[] = {&fletcher32_filter};
+    Library library{memory, port, kChecksum, formats::all};
+    std::vector<std::byte> bytes(std::size_t{3} << 19);
+    MemoryDriver storage{{bytes.data(), bytes.size()}};
+    const std::vector<std::int32_t> values{1, 2, 3, 4, 5, 6};
+    const ConstBytes as_bytes{reinterpret_cast<const std::byte*>(values.data()), values.size() * 4};
+    {
+        auto file = File::create(library, storage);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {6};
+        auto rows = file->root().create_dataset<std::int32_t>("rows", create);
+        ASSERT_EQ(rows.status(), Status::ok);
+        ASSERT_EQ(rows->set_extent({10}), Status::ok);
+        create.chunk = {1, 1};
+        create.filters = {filters::fletcher32};
+        auto data = file->root().create_dataset("data", file_type_of<std::int32_t>(),
+                                                Dataspace::simple({3, 2}, {300, 300}), create);
+        ASSERT_EQ(data.status(), Status::ok);
+        ASSERT_EQ(data->write(Selection::all(), datatype_of<std::int32_t>(), as_bytes), Status::ok);
+        ASSERT_EQ(rows->set_extent({9}), Status::ok);
+        EXPECT_EQ(data->set_extent({2, 2}), Status::no_space);
+        EXPECT_EQ(rows->close(), Status::ok);
+        EXPECT_EQ(data->close(), Status::ok);
+        EXPECT_EQ(file->close(), Status::ok);
+    }
+    auto file = File::open(library, storage);
+    ASSERT_EQ(file.status(), Status::ok);
+    auto data = file->root().open_dataset("data");
+    ASSERT_EQ(data.status(), Status::ok);
+    std::vector<std::int32_t> found(values.size());
+    ASSERT_EQ(data->read(Selection::all(), datatype_of<std::int32_t>(),
+                         {reinterpret_cast<std::byte*>(found.data()), found.size() * 4}),
+              Status::ok);
+    EXPECT_EQ(found, values);
+}
 #endif
 
 #if H5MOTE_PARTIAL_IO && H5MOTE_ALL_FORMATS
