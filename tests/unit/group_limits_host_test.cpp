@@ -5,6 +5,7 @@
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
 
+#include "counting_driver.hpp"
 #include "hdf5_files.hpp"
 #include "resealed.hpp"
 #include "sound.hpp"
@@ -49,6 +50,33 @@ struct Opened {
 };
 
 }  // namespace
+
+// A group whose header is much longer than the metadata cache: a new link takes two walks through the header, one that
+// searches for the name and one for room.
+TEST(GroupLimits, ALinkTakesTwoWalksThroughALongHeader) {
+    MallocAllocator memory;
+    NullPort port;
+    Library library{memory, port};
+    GrowingMemoryDriver storage{memory};
+    CountingDriver counted(storage);
+    FileAccess access;
+    access.metadata_cache = 2048;
+    auto file = File::create(library, counted, access);
+    ASSERT_EQ(file.status(), Status::ok);
+    Group root = file->root();
+    for (unsigned i = 0; i < 400; ++i) {
+        ASSERT_EQ(root.create_group("group" + std::to_string(i)).status(), Status::ok);
+    }
+    counted.reset();
+    EXPECT_FALSE(root.exists("last"));
+    const std::uint64_t walk = counted.of(Usage::object_header).reads;
+    EXPECT_GT(walk, 15U);
+    counted.reset();
+    ASSERT_EQ(root.create_group("last").status(), Status::ok);
+    EXPECT_LE(counted.of(Usage::object_header).reads, 2 * walk + 4);
+    root.close();
+    EXPECT_EQ(file->close(), Status::ok);
+}
 
 // A path to a link must end with a name; "." and "/" name objects only.
 TEST(GroupLimits, PathsWithoutALastPart) {
