@@ -56,10 +56,8 @@ public:
         MetadataCache::mark_dirty(*first, first_.replaced ? first_.offset : at, Phase::object);
         first.reset();
         give_up_old(old, static_cast<std::uint32_t>(old_size));
-        if constexpr (H5MOTE_ALL_FORMATS != 0) {
-            if (layout_.is_old()) {
-                count_messages(file_, header_, Phase::object);
-            }
+        if (layout_.is_old()) {
+            count_messages(file_, header_, Phase::object);
         }
         return Status::ok;
     }
