@@ -273,7 +273,9 @@ Status Checker::run(CheckSummary& summary) noexcept {
         free_ += file_.space.free().get(i).size;
     }
     if (SpaceKeeper* const keeper = file_.space.keeper()) {
-        free_ += keeper->own().size;
+        for (const FreeExtent& own : keeper->own()) {
+            free_ += own.size;
+        }
     }
     free_ += file_.space.aggregation_rest(SpaceKind::metadata).size;
     free_ += file_.space.aggregation_rest(SpaceKind::raw_data).size;

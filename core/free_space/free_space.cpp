@@ -115,18 +115,24 @@ private:
     Address end_ = 0;
 };
 
+// Takes the sections of at least `bound` bytes, or those that are smaller.
 class Loader final : public SectionVisitor {
 public:
-    Loader(FileSpace& space, SpaceKind kind) noexcept : space_(space), kind_(kind) {}
+    Loader(FileSpace& space, SpaceKind kind, Address bound, bool smaller) noexcept
+        : space_(space), kind_(kind), bound_(bound), smaller_(smaller) {}
     Status section(Address address, std::uint64_t size) noexcept override {
-        // What is known already was released since the file was opened, or comes from a call that failed half way.
-        (void)space_.add_free(address, narrow(size), kind_);
+        if ((size < bound_) == smaller_) {
+            // What is known already was released since the file was opened, or comes from a call that failed half way.
+            (void)space_.add_free(address, narrow(size), kind_);
+        }
         return Status::ok;
     }
 
 private:
     FileSpace& space_;
     SpaceKind kind_;
+    Address bound_;
+    bool smaller_;
 };
 
 FreeSpace* attach(FileState& file) noexcept {
@@ -293,16 +299,18 @@ Status FreeSpace::check(const MessageIterator& message, const Address* managers)
     return Status::ok;
 }
 
-// Takes over the sections of all managers, and the space of the managers themselves.
+// Takes over the sections of all managers, and the space of the managers themselves. Large sections come first: a full
+// storage has room for the table of extents only in these.
 Status FreeSpace::load(const Address* managers) noexcept {
-    for (unsigned i = 0; i < kManagers; ++i) {
-        if (managers[i] == kUndefinedAddress) {
+    for (unsigned i = 0; i < 2 * kManagers; ++i) {
+        const Address address = managers[i % kManagers];
+        if (address == kUndefinedAddress) {
             continue;
         }
-        FreeSpaceManager manager(file_, managers[i]);
+        FreeSpaceManager manager(file_, address);
         H5MOTE_TRY(manager.open());
         if (manager.has_list()) {
-            Loader loader(file_.space, kind_of(i));
+            Loader loader(file_.space, kind_of(i % kManagers), kLeastPart, i >= kManagers);
             H5MOTE_TRY(manager.walk(loader));
         }
     }
@@ -368,10 +376,17 @@ Status FreeSpace::take_over() noexcept {
     return keep(Rule::drop_first) ? drop(message) : Status::ok;
 }
 
-// Makes room for the managers at the end of the file. Placing a block can itself leave free space behind, before an
-// aligned block or in its page, so that the lists may need more room than they have got. Then it is done again, and no
-// list gets less than before: that ends, because there are only so many pieces to leave behind. no_space: there is no
-// room, or no end to this.
+// Room for a block of a manager: at the end of the file, so that the file becomes shorter when the managers go. A full
+// storage has room only in what the managers are about to record.
+Status FreeSpace::place(Usage usage, Address size, Address& address) noexcept {
+    const Status status = file_.space.extend(usage, size, address);
+    return status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
+}
+
+// Makes room for the managers. Placing a block changes what is free: it can leave pieces behind, before an aligned
+// block or in its page, so that the lists may need more room than they have got. Then it is done again, and no list
+// gets less than before: that ends, because there are only so many pieces to leave behind. no_space: there is no room,
+// or no end to this.
 Status FreeSpace::make_room(Room (&rooms)[kWritten]) noexcept {
     constexpr unsigned kTries = 8;
     const Usage usage = file_.space.rule().page == 0 ? Usage::raw_data : Usage::object_header;
@@ -392,8 +407,8 @@ Status FreeSpace::make_room(Room (&rooms)[kWritten]) noexcept {
         for (unsigned i = 0; i < kWritten; ++i) {
             if (sizes[i] != 0) {
                 const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
-                H5MOTE_TRY(file_.space.extend(usage, header, rooms[i].header));
-                const Status status = file_.space.extend(usage, sizes[i], rooms[i].list);
+                H5MOTE_TRY(place(usage, header, rooms[i].header));
+                const Status status = place(usage, sizes[i], rooms[i].list);
                 if (status != Status::ok) {
                     file_.space.release(rooms[i].header, header, true);
                     return status;
@@ -446,7 +461,9 @@ Status FreeSpace::record() noexcept {
     std::byte* at = nullptr;
     if (status == Status::ok) {
         // The managers have what stood in the table.
-        file_.space.tell_own(own());
+        for (const FreeExtent& part : own()) {
+            file_.space.tell_own(part);
+        }
         status = message.change(from, at);
     }
     if (status != Status::ok) {

@@ -32,8 +32,8 @@ SpaceKind SectionWriter::kind_of(const FreeExtent& extent) const noexcept {
 template <typename Take>
 void SectionWriter::each(Take take) noexcept {
     SpaceMap& free = file_.space.free();
-    for (std::size_t i = 0; i <= free.count(); ++i) {
-        const FreeExtent extent = i < free.count() ? free.get(i) : own_;
+    for (std::size_t i = 0; i < free.count() + own_.size(); ++i) {
+        const FreeExtent extent = i < free.count() ? free.get(i) : own_[i - free.count()];
         if (extent.size != 0 && extent.size >= least_ && kind_of(extent) == kind_) {
             take(NumberPair{extent.size, extent.address});
         }

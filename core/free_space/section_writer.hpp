@@ -12,7 +12,7 @@ namespace h5mote {
 class SectionWriter {
 public:
     /// `own` is space that becomes free with the record. Sections of less than `least` bytes are left out.
-    SectionWriter(FileState& file, const FreeExtent& own, std::uint64_t least, SpaceKind kind) noexcept
+    SectionWriter(FileState& file, Span<const FreeExtent> own, std::uint64_t least, SpaceKind kind) noexcept
         : file_(file), own_(own), least_(least), kind_(kind) {}
 
     /// Counts the sections: header() has all numbers then but those of the list's place.
@@ -33,7 +33,7 @@ private:
     Status write_sections() noexcept;
 
     FileState& file_;
-    FreeExtent own_;
+    Span<const FreeExtent> own_;
     std::uint64_t least_;
     SpaceKind kind_;
     FreeSpaceHeader header_;

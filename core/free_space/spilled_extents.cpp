@@ -24,44 +24,86 @@ void SpilledExtents::attach(FileState& file) noexcept {
     }
 }
 
+Address SpilledExtents::address_of(std::size_t i) const noexcept {
+    const FreeExtent* part = parts_;
+    for (; i >= part->size / kEntry; ++part) {
+        i -= part->size / kEntry;
+    }
+    return part->address + narrow(i * kEntry);
+}
+
 Status SpilledExtents::load(std::size_t first) noexcept {
     if (first == first_) {
         return Status::ok;
     }
-    const Status status = file_.driver.read(Usage::raw_data, narrow(table_ + first * kEntry), window_);
+    const Status status = file_.driver.read(Usage::raw_data, address_of(first), window_);
     first_ = status == Status::ok ? first : kNone;
     return status;
 }
 
-// Makes the table twice as large, in another place. What is released meanwhile goes into the table as far as it has
-// room.
-Status SpilledExtents::grow() noexcept {
-    const std::size_t room = room_ == 0 ? 2 * kWindow : 2 * room_;
-    FreeExtent old = own();
-    FreeExtent made{0, narrow(room * kEntry), 0, SpaceKind::raw_data};
-    H5MOTE_TRY(at_end_ ? file_.space.extend(Usage::raw_data, made.size, made.address)
-                       : file_.space.allocate(Usage::raw_data, made.size, made.address));
+// Finds space for `least` extents and `more` others, or, where the storage has no room for so many, fewer others: half
+// of them, a quarter, and so on down to one window.
+Status SpilledExtents::place(std::size_t least, std::size_t& more, FreeExtent& part) noexcept {
+    for (;; more = (more / kWindow + 1) / 2 * kWindow) {
+        part = {0, narrow((least + more) * kEntry), 0, SpaceKind::raw_data};
+        Status status = Status::no_space;
+        if (at_end_) {
+            status = file_.space.extend(Usage::raw_data, part.size, part.address);
+        }
+        if (status == Status::no_space) {
+            status = file_.space.allocate(Usage::raw_data, part.size, part.address);
+        }
+        if (status != Status::no_space || more == kWindow) {
+            return status;
+        }
+    }
+}
+
+// Writes the windows of a new part: those of the table from number `from` on, and behind them whatever is in memory, so
+// that the storage has room for them.
+Status SpilledExtents::fill(const FreeExtent& part, std::size_t from) noexcept {
     Status status = Status::ok;
-    for (std::size_t at = 0; at < room && status == Status::ok; at += kWindow) {
-        if (at < room_) {
-            status = load(at);
+    for (Address at = 0; at < part.size && status == Status::ok; at += sizeof window_) {
+        if (from < room_) {
+            status = load(from);
+            from += kWindow;
         }
         if (status == Status::ok) {
-            status = file_.driver.write(Usage::raw_data, narrow(made.address + at * kEntry), window_);
+            status = file_.driver.write(Usage::raw_data, part.address + at, window_);
         }
     }
     first_ = kNone;
-    const bool failed = status != Status::ok;
-    if (failed) {
-        old = made;
-    } else {
-        table_ = made.address;
-        room_ = room;
+    if (status != Status::ok) {
+        // What was not written is free at once. If it were pending, settle() would come here with it again and again
+        // while the storage fails.
+        file_.space.release(part.address, part.size, true, SpaceKind::raw_data);
     }
-    // What was not written is free at once. If it were pending, settle() would come here with it again and again while
-    // the storage fails.
-    file_.space.release(old.address, old.size, failed, SpaceKind::raw_data);
     return status;
+}
+
+// Makes the table twice as large: with one more part, or in one part in another place.
+Status SpilledExtents::grow() noexcept {
+    std::size_t more = room_ == 0 ? 2 * kWindow : room_;
+    FreeExtent part{};
+    if (count_ < kParts) {
+        H5MOTE_TRY(place(0, more, part));
+        H5MOTE_TRY(fill(part, room_));
+        parts_[count_++] = part;
+        room_ += more;
+        return Status::ok;
+    }
+    H5MOTE_TRY(place(room_, more, part));
+    H5MOTE_TRY(fill(part, 0));
+    const FreeExtent first = parts_[0];
+    parts_[0] = part;
+    count_ = 1;
+    room_ += more;
+    // What is released goes into the table as far as it has room.
+    file_.space.release(first.address, first.size, false, SpaceKind::raw_data);
+    for (std::size_t i = 1; i < kParts; ++i) {
+        file_.space.release(parts_[i].address, parts_[i].size, false, SpaceKind::raw_data);
+    }
+    return Status::ok;
 }
 
 bool SpilledExtents::read(std::size_t i, FreeExtent& extent) noexcept {
@@ -92,17 +134,18 @@ bool SpilledExtents::write(std::size_t i, const FreeExtent& extent) noexcept {
     store_le(to + 8, std::uint64_t{extent.size});
     to[16] = static_cast<std::byte>(extent.pending);
     to[17] = static_cast<std::byte>(extent.kind);
-    const Status status = file_.driver.write(Usage::raw_data, narrow(table_ + i * kEntry), {to, kEntry});
+    const Status status = file_.driver.write(Usage::raw_data, address_of(i), {to, kEntry});
     first_ = status == Status::ok ? first_ : kNone;
     return status == Status::ok;
 }
 
 // The map reads the table until the file is closed, which nothing overwrites any more.
 Status SpilledExtents::store() noexcept {
-    const FreeExtent table = own();
     busy_ = true;
-    file_.space.release(table.address, table.size, true, SpaceKind::raw_data);
-    room_ = 0;
+    for (const FreeExtent& part : own()) {
+        file_.space.release(part.address, part.size, true, SpaceKind::raw_data);
+    }
+    count_ = room_ = 0;
     return Status::ok;
 }
 

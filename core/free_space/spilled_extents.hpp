@@ -1,9 +1,9 @@
 // H5FS - free extents for which memory has no room, kept in the file itself.
 //
 // They stand in a table in space of the file that nothing refers to, so that no other program and no later session
-// reads it. An entry is: address 8 | size 8 | pending 1 | kind 1. After a power cut the table is space that nothing
-// uses, and the extents in it as well: File::reclaim() finds both. An I/O error in the table loses the extents in the
-// same way.
+// reads it. The table has several parts, because a full storage has free space in small pieces only. An entry is:
+// address 8 | size 8 | pending 1 | kind 1. After a power cut the table is space that nothing uses, and the extents in
+// it as well: File::reclaim() finds both. An I/O error in the table loses the extents in the same way.
 #pragma once
 
 #include "file_state.hpp"
@@ -20,9 +20,7 @@ public:
     static void attach(FileState& file) noexcept;
 
     Status store() noexcept override;
-    FreeExtent own() const noexcept override {
-        return {table_, static_cast<Address>(room_ * kEntry), 0, SpaceKind::raw_data};
-    }
+    Span<const FreeExtent> own() const noexcept override { return {parts_, count_}; }
     SpaceOverflow* overflow() noexcept override { return this; }
 
 protected:
@@ -32,19 +30,26 @@ protected:
     bool reserve(std::size_t count) noexcept override;
     bool write(std::size_t i, const FreeExtent& extent) noexcept override;
 
+    static constexpr std::size_t kEntry = 18;                // bytes
+    static constexpr std::size_t kWindow = 14;               // entries that are read and moved at once: half a sector
+    static constexpr Address kLeastPart = kWindow * kEntry;  // bytes of a part of the table
+
     FileState& file_;
     bool at_end_ = false;  // a new table goes to the end of the file, whatever is free
     bool busy_ = false;    // the table is moved, recorded or has been given up: it cannot grow
 
 private:
-    static constexpr std::size_t kEntry = 18;   // bytes
-    static constexpr std::size_t kWindow = 14;  // entries that are read and moved at once: half a sector
-
     std::byte* entry(std::size_t i) noexcept { return window_ + i % kWindow * kEntry; }
+    Address address_of(std::size_t i) const noexcept;
     Status load(std::size_t first) noexcept;
+    Status place(std::size_t least, std::size_t& more, FreeExtent& part) noexcept;
+    Status fill(const FreeExtent& part, std::size_t from) noexcept;
     Status grow() noexcept;
 
-    Address table_ = 0;
+    static constexpr std::size_t kParts = 8;
+
+    FreeExtent parts_[kParts] = {};                     // each has whole windows
+    std::size_t count_ = 0;                             // of parts
     std::size_t room_ = 0;                              // extents that the table has space for
     std::size_t first_ = static_cast<std::size_t>(-1);  // number of the first extent in the window, if it has any
     std::byte window_[kWindow * kEntry] = {};

@@ -237,17 +237,18 @@ Address FileSpace::add_unused(Address address, Address end) noexcept {
         // The first known extent from `address` on ends what was lost. So does the space that the keeper uses itself,
         // which may have come out of what add() has just made free.
         FreeExtent known{end, 0, 0, SpaceKind::raw_data};
-        if (keeper_ != nullptr) {
-            const FreeExtent own = keeper_->own();
-            if (own.size != 0 && own.address + own.size > address && own.address < end) {
-                known = own;
-            }
-        }
-        for (std::size_t i = 0; i < free_.count(); ++i) {
-            const FreeExtent each = free_.get(i);
+        const auto consider = [&](const FreeExtent& each) {
             if (each.size != 0 && each.address + each.size > address && each.address < known.address) {
                 known = each;
             }
+        };
+        if (keeper_ != nullptr) {
+            for (const FreeExtent& own : keeper_->own()) {
+                consider(own);
+            }
+        }
+        for (std::size_t i = 0; i < free_.count(); ++i) {
+            consider(free_.get(i));
         }
         if (known.address > address) {
             FreeExtent lost{address, known.address - address, 0, SpaceKind::raw_data};

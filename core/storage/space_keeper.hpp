@@ -18,8 +18,8 @@ public:
     virtual void end() noexcept = 0;
     /// Whether begin() took a record out of the file, so that only the map and the keeper know what is free.
     virtual bool has_taken_over() const noexcept { return false; }
-    /// The space in which the keeper keeps extents. Nothing in the file refers to it.
-    virtual FreeExtent own() const noexcept = 0;
+    /// The parts of the space in which the keeper keeps extents. Nothing in the file refers to them.
+    virtual Span<const FreeExtent> own() const noexcept = 0;
     /// Where extents go for which the map has no memory.
     virtual SpaceOverflow* overflow() noexcept = 0;
 

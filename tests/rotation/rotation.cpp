@@ -22,9 +22,11 @@ const char* to_string(Fault fault) noexcept {
 namespace {
 
 constexpr std::uint32_t kLogs = 3;
-constexpr std::uint32_t kPage = 512;  // of the flash driver
-constexpr std::uint32_t kSpread = 2;  // of the erases of blocks
-constexpr int kPagesKept = 8;         // pages without need that a chip may keep
+constexpr std::uint32_t kPage = 512;         // of the flash driver
+constexpr std::uint32_t kSpread = 2;         // of the erases of blocks
+constexpr std::uint64_t kMostRecord = 4096;  // bytes of a record of what is free
+constexpr int kPagesKept = 8;                // pages without need that a chip may keep while the file is open ...
+constexpr int kPagesAfterCut = 32;           // ... and after a power cut, until the file is closed
 
 // The power has failed.
 struct PowerCut {};
@@ -233,11 +235,13 @@ private:
         }
         judge_size(found.space);
         if (storage_->flash() != nullptr) {
-            judge_chip(found.space);
+            judge_chip(found.space, closed);
         }
         if (found.space.known) {
             lost = std::max(lost, found.space.lost);
-            if (closed && plan_.persist && found.space.lost != 0) {
+            // A full storage may have no room for the record of what is free, which the next opening then searches for.
+            const bool full = found.space.end + kMostRecord > result_.capacity;
+            if (closed && plan_.persist && found.space.lost != 0 && !full) {
                 throw Failure{Fault::lost, std::to_string(found.space.lost) + " bytes of " +
                                                std::to_string(found.space.end) + " are lost, " +
                                                std::to_string(found.space.free) + " known to be free"};
@@ -286,14 +290,15 @@ private:
     }
 
     // The chip need not keep a page that lies wholly in what nothing uses, or behind the end of the file. Until the
-    // file is closed it keeps a few behind the end that the file had.
-    void judge_chip(const SpaceUse& space) {
+    // file is closed it keeps a few: pages behind the end that the file had, and pages of which parts became free in
+    // different transactions.
+    void judge_chip(const SpaceUse& space, bool closed) {
         if (space.known) {
             const std::uint64_t live = storage_->flash()->usage().live;
             const std::uint64_t needed = (space.end + kPage - 1) / kPage * kPage - space.pages;
             const auto lost = static_cast<std::int64_t>(live) - static_cast<std::int64_t>(needed);
             result_.flash_lost = std::max(result_.flash_lost, lost);
-            const int most = plan_.sessions == Sessions::each ? 0 : kPagesKept;
+            const int most = closed ? 0 : plan_.sessions == Sessions::killed ? kPagesAfterCut : kPagesKept;
             if (lost > std::int64_t{most} * kPage) {
                 throw Failure{Fault::live, "the chip keeps " + std::to_string(live) +
                                                " bytes of pages, the file needs " + std::to_string(needed)};

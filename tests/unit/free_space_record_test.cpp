@@ -31,8 +31,10 @@ FileCreate persistent() noexcept {
 }
 
 struct RecordBench {
-    explicit RecordBench(std::size_t memory = sizeof bench_memory) noexcept
-        : arena({bench_memory, memory}), library(arena, port, {}, kFormats), driver(Bytes{bench_storage}) {
+    explicit RecordBench(std::size_t capacity = sizeof bench_storage) noexcept
+        : arena({bench_memory, sizeof bench_memory}),
+          library(arena, port, {}, kFormats),
+          driver(Bytes{bench_storage, capacity}) {
         library.set_free_list_limits(kBenchLists);
         access.metadata_cache = 2048;
         access.chunk_cache = 512;
@@ -117,6 +119,37 @@ TEST(FreeSpaceRecord, IsUsedAgainByTheNextOpening) {
         }
         EXPECT_EQ(bench.arena.usage().now, 0U);
     }
+}
+
+// A storage that is full to its end has room for the record in the free space itself.
+TEST(FreeSpaceRecord, FitsIntoAFullStorage) {
+    std::size_t full = 0;
+    unsigned tried = 0;
+    for (std::size_t more = 0; more < 400; more += 8) {
+        RecordBench bench(full == 0 ? sizeof bench_storage : full + more);
+        ASSERT_EQ(bench.create(persistent()), Status::ok);
+        ASSERT_EQ(bench.make_log("first", 100), Status::ok);
+        ASSERT_EQ(bench.make_log("kept", 50), Status::ok);
+        ASSERT_EQ(bench.file.close(), Status::ok);
+        if (full == 0) {
+            full = static_cast<std::size_t>(bench.size());
+            continue;
+        }
+        SCOPED_TRACE(more);
+        ASSERT_EQ(bench.open(), Status::ok);
+        ASSERT_EQ(bench.file.root().unlink("first"), Status::ok);
+        ASSERT_EQ(bench.file.close(), Status::ok);
+        ASSERT_EQ(bench.open(), Status::ok);
+        EXPECT_TRUE(bench.intact("kept", 50));
+        EXPECT_EQ(bench.make_log("next", 60), Status::ok);
+        ASSERT_EQ(bench.file.close(), Status::ok);
+        ASSERT_EQ(bench.open(), Status::ok);
+        EXPECT_TRUE(bench.intact("next", 60));
+        EXPECT_TRUE(findings_in(bench.file, 2048).none());
+        ASSERT_EQ(bench.file.close(), Status::ok);
+        ++tried;
+    }
+    EXPECT_EQ(tried, 49U);
 }
 
 TEST(FreeSpaceRecord, StaysWhenNothingChanges) {

@@ -43,10 +43,10 @@ private:
 // The free space of a file, and the blocks that were allocated in it. Each block is filled with bytes of its own.
 class Bench {
 public:
-    explicit Bench(unsigned seed) : random_(seed), file_(context_, driver) {
+    explicit Bench(unsigned seed, Address limit = ~Address{0} / 2) : random_(seed), file_(context_, driver) {
         context_.set_free_list_limits({0, 0});
         FileSpace& space = file_.space;
-        space.open(0, ~Address{0} / 2, 0);
+        space.open(0, limit, 0);
         SpilledExtents::attach(file_);
     }
     ~Bench() {
@@ -77,6 +77,25 @@ public:
                 allocate();
         }
     }
+    // Fills the storage with a large block and many small ones, and gives every second small one back, without memory
+    // for them; after 120 of them, the large one.
+    void make_holes(Address large, Address small) {
+        if (large != 0) {
+            EXPECT_TRUE(allocate(large));
+        }
+        while (allocate(small)) {
+        }
+        allocator_.full = true;
+        unsigned number = 0;
+        for (auto block = std::next(blocks_.begin(), large == 0 ? 0 : 1); block != blocks_.end(); ++number) {
+            if (number == 240 && large != 0) {
+                release(blocks_.begin(), true);
+            }
+            block = number % 2 == 0 ? std::next(block) : release(block, true);
+        }
+    }
+    std::size_t parts() noexcept { return file_.space.keeper()->own().size(); }
+
     // Gives everything back to the map that the keeper has, as File::close() does.
     void store() { EXPECT_EQ(file_.space.keeper()->store(), Status::ok); }
 
@@ -91,8 +110,9 @@ public:
                 EXPECT_TRUE(owners.emplace(address, size).second) << address << " has two owners";
             }
         };
-        const FreeExtent table = file_.space.keeper()->own();
-        own(table.address, table.size);
+        for (const FreeExtent& part : file_.space.keeper()->own()) {
+            own(part.address, part.size);
+        }
         for (std::size_t i = 0; i < free.count(); ++i) {
             const FreeExtent extent = free.get(i);
             own(extent.address, extent.size);
@@ -130,31 +150,35 @@ private:
         context_.release(MemoryKind::other, memory, kSize);
     }
 
-    void allocate() {
-        const Address size = random_() % 40 == 0 ? 600 : 8 + random_() % 64;
+    void allocate() { (void)allocate(random_() % 40 == 0 ? 600 : 8 + random_() % 64); }
+    bool allocate(Address size) {
         Address address = 0;
         if (file_.space.allocate(Usage::raw_data, size, address) != Status::ok) {
-            return;
+            return false;
         }
         std::vector<std::byte> bytes(static_cast<std::size_t>(size));
         for (std::size_t i = 0; i < bytes.size(); ++i) {
             bytes[i] = value(address + i);
         }
-        ASSERT_EQ(storage_.write(Usage::raw_data, address, {bytes.data(), bytes.size()}), Status::ok);
+        EXPECT_EQ(storage_.write(Usage::raw_data, address, {bytes.data(), bytes.size()}), Status::ok);
         const auto next = blocks_.lower_bound(address);
         EXPECT_TRUE(next == blocks_.end() || address + size <= next->first) << "given out twice";
         EXPECT_TRUE(next == blocks_.begin() || std::prev(next)->first + std::prev(next)->second <= address)
             << "given out twice";
         blocks_[address] = size;
+        return true;
     }
 
     void release() {
         if (!blocks_.empty()) {
-            const auto block = std::next(blocks_.begin(), random_() % static_cast<unsigned>(blocks_.size()));
-            const auto [address, size] = *block;
-            blocks_.erase(block);
-            file_.space.release(address, size, random_() % 2 == 0, SpaceKind::raw_data);
+            release(std::next(blocks_.begin(), random_() % static_cast<unsigned>(blocks_.size())), random_() % 2 == 0);
         }
+    }
+    std::map<Address, Address>::iterator release(std::map<Address, Address>::iterator block, bool fresh) {
+        const auto [address, size] = *block;
+        const auto next = blocks_.erase(block);
+        file_.space.release(address, size, fresh, SpaceKind::raw_data);
+        return next;
     }
 
     std::minstd_rand random_;
@@ -195,6 +219,34 @@ TEST(SpilledExtents, NothingIsGivenOutTwiceAndNothingIsLost) {
         EXPECT_GT(most, 28U);  // the table was moved
     }
     EXPECT_GT(complete, 60000U / sweep_step());
+}
+
+// A full storage has room for the table in small holes only: one part in each.
+TEST(SpilledExtents, AFullStorageForgetsNothing) {
+    for (const unsigned holes : {20U, 40U, 60U, 90U, 120U}) {
+        SCOPED_TRACE(holes);
+        Bench bench(1, Address{600} * holes);
+        bench.make_holes(0, 300);
+        bench.expect_sound();
+        EXPECT_EQ(bench.complete, 1U);
+        EXPECT_GE(bench.parts(), holes / 20);
+        bench.store();
+        bench.expect_sound();
+        EXPECT_EQ(bench.complete, 2U);
+    }
+}
+
+// A table of as many parts as there may be becomes one part again.
+TEST(SpilledExtents, ManyPartsAreJoined) {
+    Bench bench(1, 6000 + Address{600} * 150);
+    bench.make_holes(6000, 300);
+    bench.expect_sound();
+    EXPECT_EQ(bench.complete, 1U);
+    EXPECT_GT(bench.most_spilled, 112U);
+    EXPECT_EQ(bench.parts(), 1U);
+    bench.store();
+    bench.expect_sound();
+    EXPECT_EQ(bench.complete, 2U);
 }
 
 // An I/O error of the table loses extents, but gives none out twice.
