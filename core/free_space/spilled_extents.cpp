@@ -111,8 +111,8 @@ bool SpilledExtents::read(std::size_t i, FreeExtent& extent) noexcept {
         return false;
     }
     const std::byte* const from = entry(i);
-    extent = {narrow(load_le<std::uint64_t>(from)), narrow(load_le<std::uint64_t>(from + 8)),
-              static_cast<std::uint8_t>(from[16]), static_cast<SpaceKind>(from[17])};
+    extent = {load_le<Address>(from), load_le<Address>(from + sizeof(Address)),
+              static_cast<std::uint8_t>(from[kEntry - 2]), static_cast<SpaceKind>(from[kEntry - 1])};
     return true;
 }
 
@@ -130,10 +130,10 @@ bool SpilledExtents::write(std::size_t i, const FreeExtent& extent) noexcept {
         return false;
     }
     std::byte* const to = entry(i);
-    store_le(to, std::uint64_t{extent.address});
-    store_le(to + 8, std::uint64_t{extent.size});
-    to[16] = static_cast<std::byte>(extent.pending);
-    to[17] = static_cast<std::byte>(extent.kind);
+    store_le(to, extent.address);
+    store_le(to + sizeof(Address), extent.size);
+    to[kEntry - 2] = static_cast<std::byte>(extent.pending);
+    to[kEntry - 1] = static_cast<std::byte>(extent.kind);
     const Status status = file_.driver.write(Usage::raw_data, address_of(i), {to, kEntry});
     first_ = status == Status::ok ? first_ : kNone;
     return status == Status::ok;

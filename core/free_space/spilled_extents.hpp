@@ -2,8 +2,9 @@
 //
 // They stand in a table in space of the file that nothing refers to, so that no other program and no later session
 // reads it. The table has several parts, because a full storage has free space in small pieces only. An entry is:
-// address 8 | size 8 | pending 1 | kind 1. After a power cut the table is space that nothing uses, and the extents in
-// it as well: File::reclaim() finds both. An I/O error in the table loses the extents in the same way.
+// address | size | pending 1 | kind 1, with addresses and sizes as wide as Address. After a power cut the table is space
+// that nothing uses, and the extents in it as well: File::reclaim() finds both. An I/O error in the table loses the
+// extents in the same way.
 #pragma once
 
 #include "file_state.hpp"
@@ -30,9 +31,9 @@ protected:
     bool reserve(std::size_t count) noexcept override;
     bool write(std::size_t i, const FreeExtent& extent) noexcept override;
 
-    static constexpr std::size_t kEntry = 18;                // bytes
-    static constexpr std::size_t kWindow = 14;               // entries that are read and moved at once: half a sector
-    static constexpr Address kLeastPart = kWindow * kEntry;  // bytes of a part of the table
+    static constexpr std::size_t kEntry = 2 * sizeof(Address) + 2;  // bytes
+    static constexpr std::size_t kWindow = 14;                      // entries that are read and moved at once
+    static constexpr Address kLeastPart = kWindow * kEntry;         // bytes of a part of the table
 
     FileState& file_;
     bool at_end_ = false;  // a new table goes to the end of the file, whatever is free

@@ -25,8 +25,10 @@ constexpr std::uint32_t kLogs = 3;
 constexpr std::uint32_t kPage = 512;         // of the flash driver
 constexpr std::uint32_t kSpread = 2;         // of the erases of blocks
 constexpr std::uint64_t kMostRecord = 4096;  // bytes of a record of what is free
-constexpr int kPagesKept = 8;                // pages without need that a chip may keep while the file is open ...
-constexpr int kPagesAfterCut = 32;           // ... and after a power cut, until the file is closed
+// Pages without need that a chip may keep while the file is open, and after sessions of which some were cut.
+constexpr int kPagesKept = 8;
+// The same after a power cut, until the file is closed.
+constexpr int kPagesAfterCut = 32;
 
 // The power has failed.
 struct PowerCut {};
@@ -239,9 +241,13 @@ private:
         }
         if (found.space.known) {
             lost = std::max(lost, found.space.lost);
-            // A full storage may have no room for the record of what is free, which the next opening then searches for.
+            // A full storage may have no room for the record of what is free, or for extents that memory does not hold.
+            // The file says so, and the next opening finds them.
             const bool full = found.space.end + kMostRecord > result_.capacity;
-            if (closed && plan_.persist && found.space.lost != 0 && !full) {
+            const bool before = forgotten_;
+            forgotten_ = closed ? found.space.lost != 0 : before;
+            if (closed && plan_.persist && forgotten_ && !full &&
+                (before || result_.largest_file + kMostRecord <= result_.capacity)) {
                 throw Failure{Fault::lost, std::to_string(found.space.lost) + " bytes of " +
                                                std::to_string(found.space.end) + " are lost, " +
                                                std::to_string(found.space.free) + " known to be free"};
@@ -291,14 +297,16 @@ private:
 
     // The chip need not keep a page that lies wholly in what nothing uses, or behind the end of the file. Until the
     // file is closed it keeps a few: pages behind the end that the file had, and pages of which parts became free in
-    // different transactions.
+    // different transactions. Where a power cut came between these, it keeps some until they are used again.
     void judge_chip(const SpaceUse& space, bool closed) {
         if (space.known) {
             const std::uint64_t live = storage_->flash()->usage().live;
             const std::uint64_t needed = (space.end + kPage - 1) / kPage * kPage - space.pages;
             const auto lost = static_cast<std::int64_t>(live) - static_cast<std::int64_t>(needed);
             result_.flash_lost = std::max(result_.flash_lost, lost);
-            const int most = closed ? 0 : plan_.sessions == Sessions::killed ? kPagesAfterCut : kPagesKept;
+            const int most = plan_.sessions == Sessions::killed && !closed ? kPagesAfterCut
+                             : plan_.sessions == Sessions::each            ? 0
+                                                                           : kPagesKept;
             if (lost > std::int64_t{most} * kPage) {
                 throw Failure{Fault::live, "the chip keeps " + std::to_string(live) +
                                                " bytes of pages, the file needs " + std::to_string(needed)};
@@ -319,6 +327,7 @@ private:
     std::optional<LoggingSession> session_;
     std::vector<KnownLog> logs_;
     std::uint64_t operations_ = 0;  // of a rotation without a power cut
+    bool forgotten_ = false;        // when the file was closed last, not all free space was recorded
 };
 
 }  // namespace

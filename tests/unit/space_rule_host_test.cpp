@@ -70,7 +70,7 @@ public:
     }
     Status store() noexcept override { return Status::ok; }
     void end() noexcept override {}
-    FreeExtent own() const noexcept override { return {0, 0, 0, SpaceKind::raw_data}; }
+    Span<const FreeExtent> own() const noexcept override { return {}; }
     SpaceOverflow* overflow() noexcept override { return this; }
 
     std::uint64_t reads = 0;

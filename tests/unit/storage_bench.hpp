@@ -18,7 +18,9 @@ namespace h5mote_test {
 // On a big-endian machine the records of the tests are converted, which takes plans in memory.
 inline constexpr std::size_t kBenchPlans = h5mote::kNativeOrder == h5mote::ByteOrder::big ? 1536 : 0;
 // One arena and one storage for the whole program, which all tests share: they run one after the other.
-alignas(16) inline std::byte bench_memory[15 * 1024 + 8 * sizeof(void*) + kBenchPlans];
+// What keeps free extents is larger where addresses have 64 bits.
+inline constexpr std::size_t kBenchExtents = sizeof(h5mote::Address) > 4 ? 192 : 0;
+alignas(16) inline std::byte bench_memory[15 * 1024 + 8 * sizeof(void*) + kBenchPlans + kBenchExtents];
 alignas(16) inline std::byte bench_storage[24 * 1024];
 
 #if H5MOTE_FILTERS
