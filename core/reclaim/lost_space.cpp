@@ -27,17 +27,30 @@ public:
         do {
             H5MOTE_TRY(see(walks++ == 0));
         } while (runs_.advance());
-        const bool at_once = walks == 1;
+        // After this search nothing is unknown, unless one of the pieces found is forgotten again: in a full storage
+        // the table of extents has no room until larger pieces have been found. Then they are found a second time.
+        SpaceMap& free = file_.space.free();
+        std::uint64_t again = 0;
+        free.set_complete(true);
+        H5MOTE_TRY(give_back(end, walks == 1, bytes));
+        if (!free.is_complete()) {
+            free.set_complete(true);
+            return give_back(end, walks == 1, again);
+        }
+        return Status::ok;
+    }
+
+private:
+    // Gives back the gaps between the blocks. `at_once`: they are all in memory. After an error the free space is not
+    // completely known.
+    H5MOTE_STEP Status give_back(Address end, bool at_once, std::uint64_t& bytes) noexcept {
         if (!at_once) {
             runs_.begin(end);
         }
-        // After this search nothing is unknown, unless one of the pieces found is forgotten again.
-        SpaceMap& free = file_.space.free();
-        free.set_complete(true);
         do {
             const Status status = at_once ? Status::ok : see(false);
             if (status != Status::ok) {
-                free.set_complete(false);
+                file_.space.free().set_complete(false);
                 return status;
             }
             for (std::size_t i = 0; i < runs_.gaps(); ++i) {
@@ -48,7 +61,6 @@ public:
         return Status::ok;
     }
 
-private:
     // Every walk meets the same blocks. If the storage shows other bytes than before, nobody knows what is used.
     H5MOTE_STEP Status see(bool first) noexcept {
         H5MOTE_TRY(walk_.walk(runs_));
