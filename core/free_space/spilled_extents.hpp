@@ -2,9 +2,9 @@
 //
 // They stand in a table in space of the file that nothing refers to, so that no other program and no later session
 // reads it. The table has several parts, because a full storage has free space in small pieces only. An entry is:
-// address | size | pending 1 | kind 1, with addresses and sizes as wide as Address. After a power cut the table is space
-// that nothing uses, and the extents in it as well: File::reclaim() finds both. An I/O error in the table loses the
-// extents in the same way.
+// address | size | pending 1 | kind 1, with addresses and sizes as wide as Address. After a power cut the table is
+// space that nothing uses, and the extents in it as well: File::reclaim() finds both. An I/O error in the table loses
+// the extents in the same way.
 #pragma once
 
 #include "file_state.hpp"
