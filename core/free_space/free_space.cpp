@@ -376,13 +376,6 @@ Status FreeSpace::take_over() noexcept {
     return keep(Rule::drop_first) ? drop(message) : Status::ok;
 }
 
-// Room for a block of a manager: at the end of the file, so that the file becomes shorter when the managers go. A full
-// storage has room only in what the managers are about to record.
-Status FreeSpace::place(Usage usage, Address size, Address& address) noexcept {
-    const Status status = file_.space.extend(usage, size, address);
-    return status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
-}
-
 // Makes room for the managers. Placing a block changes what is free: it can leave pieces behind, before an aligned
 // block or in its page, so that the lists may need more room than they have got. Then it is done again, and no list
 // gets less than before: that ends, because there are only so many pieces to leave behind. no_space: there is no room,
@@ -407,8 +400,8 @@ Status FreeSpace::make_room(Room (&rooms)[kWritten]) noexcept {
         for (unsigned i = 0; i < kWritten; ++i) {
             if (sizes[i] != 0) {
                 const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
-                H5MOTE_TRY(place(usage, header, rooms[i].header));
-                const Status status = place(usage, sizes[i], rooms[i].list);
+                H5MOTE_TRY(extend_or_reuse(usage, header, rooms[i].header));
+                const Status status = extend_or_reuse(usage, sizes[i], rooms[i].list);
                 if (status != Status::ok) {
                     file_.space.release(rooms[i].header, header, true);
                     return status;

@@ -51,7 +51,6 @@ private:
     H5MOTE_STEP Status load(const Address* managers) noexcept;
     H5MOTE_STEP Status take_over() noexcept;
     Status drop(MessageIterator& message) noexcept;
-    Status place(Usage usage, Address size, Address& address) noexcept;
     H5MOTE_STEP Status make_room(Room (&rooms)[kWritten]) noexcept;
     void give_back(Room (&rooms)[kWritten]) noexcept;
     H5MOTE_STEP Status write(const Room (&rooms)[kWritten]) noexcept;

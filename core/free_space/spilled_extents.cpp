@@ -41,18 +41,18 @@ Status SpilledExtents::load(std::size_t first) noexcept {
     return status;
 }
 
+Status SpilledExtents::extend_or_reuse(Usage usage, Address size, Address& address) noexcept {
+    const Status status = file_.space.extend(usage, size, address);
+    return status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
+}
+
 // Finds space for `least` extents and `more` others, or, where the storage has no room for so many, fewer others: half
 // of them, a quarter, and so on down to one window.
 Status SpilledExtents::place(std::size_t least, std::size_t& more, FreeExtent& part) noexcept {
     for (;; more = (more / kWindow + 1) / 2 * kWindow) {
         part = {0, narrow((least + more) * kEntry), 0, SpaceKind::raw_data};
-        Status status = Status::no_space;
-        if (at_end_) {
-            status = file_.space.extend(Usage::raw_data, part.size, part.address);
-        }
-        if (status == Status::no_space) {
-            status = file_.space.allocate(Usage::raw_data, part.size, part.address);
-        }
+        const Status status = at_end_ ? extend_or_reuse(Usage::raw_data, part.size, part.address)
+                                      : file_.space.allocate(Usage::raw_data, part.size, part.address);
         if (status != Status::no_space || more == kWindow) {
             return status;
         }
@@ -83,21 +83,19 @@ Status SpilledExtents::fill(const FreeExtent& part, std::size_t from) noexcept {
 
 // Makes the table twice as large: with one more part, or in one part in another place.
 Status SpilledExtents::grow() noexcept {
+    const bool joins = count_ == kParts;
     std::size_t more = room_ == 0 ? 2 * kWindow : room_;
     FreeExtent part{};
-    if (count_ < kParts) {
-        H5MOTE_TRY(place(0, more, part));
-        H5MOTE_TRY(fill(part, room_));
+    H5MOTE_TRY(place(joins ? room_ : 0, more, part));
+    H5MOTE_TRY(fill(part, joins ? 0 : room_));
+    room_ += more;
+    if (!joins) {
         parts_[count_++] = part;
-        room_ += more;
         return Status::ok;
     }
-    H5MOTE_TRY(place(room_, more, part));
-    H5MOTE_TRY(fill(part, 0));
     const FreeExtent first = parts_[0];
     parts_[0] = part;
     count_ = 1;
-    room_ += more;
     // What is released goes into the table as far as it has room.
     file_.space.release(first.address, first.size, false, SpaceKind::raw_data);
     for (std::size_t i = 1; i < kParts; ++i) {

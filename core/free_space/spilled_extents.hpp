@@ -31,6 +31,10 @@ protected:
     bool reserve(std::size_t count) noexcept override;
     bool write(std::size_t i, const FreeExtent& extent) noexcept override;
 
+    /// Space at the end of the file, so that the file becomes shorter when it is given back; in a full storage, out of
+    /// what is free.
+    Status extend_or_reuse(Usage usage, Address size, Address& address) noexcept;
+
     static constexpr std::size_t kEntry = 2 * sizeof(Address) + 2;  // bytes
     static constexpr std::size_t kWindow = 14;                      // entries that are read and moved at once
     static constexpr Address kLeastPart = kWindow * kEntry;         // bytes of a part of the table

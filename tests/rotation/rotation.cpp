@@ -241,16 +241,8 @@ private:
         }
         if (found.space.known) {
             lost = std::max(lost, found.space.lost);
-            // A full storage may have no room for the record of what is free, or for extents that memory does not hold.
-            // The file says so, and the next opening finds them.
-            const bool full = found.space.end + kMostRecord > result_.capacity;
-            const bool before = forgotten_;
-            forgotten_ = closed ? found.space.lost != 0 : before;
-            if (closed && plan_.persist && forgotten_ && !full &&
-                (before || result_.largest_file + kMostRecord <= result_.capacity)) {
-                throw Failure{Fault::lost, std::to_string(found.space.lost) + " bytes of " +
-                                               std::to_string(found.space.end) + " are lost, " +
-                                               std::to_string(found.space.free) + " known to be free"};
+            if (closed && plan_.persist) {
+                judge_record(found.space);
             }
         }
     }
@@ -292,6 +284,19 @@ private:
         if (size > result_.largest_live * 12 / 10 + 65536) {
             throw Failure{Fault::growth, "the file has " + std::to_string(size) + " bytes, of which never more than " +
                                              std::to_string(result_.largest_live) + " were in use"};
+        }
+    }
+
+    // When the file is closed, all that is free must be known. A full storage may have no room for the record of what
+    // is free, or for extents that memory does not hold. The file says so, and the next opening finds them.
+    void judge_record(const SpaceUse& space) {
+        const bool before = forgotten_;
+        forgotten_ = space.lost != 0;
+        const bool full = space.end + kMostRecord > result_.capacity;
+        const bool was_full = result_.largest_file + kMostRecord > result_.capacity;
+        if (forgotten_ && !full && (before || !was_full)) {
+            throw Failure{Fault::lost, std::to_string(space.lost) + " bytes of " + std::to_string(space.end) +
+                                           " are lost, " + std::to_string(space.free) + " known to be free"};
         }
     }
 
