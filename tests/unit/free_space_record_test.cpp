@@ -135,7 +135,6 @@ TEST(FreeSpaceRecord, FitsIntoAFullStorage) {
             full = static_cast<std::size_t>(bench.size());
             continue;
         }
-        SCOPED_TRACE(more);
         ASSERT_EQ(bench.open(), Status::ok);
         ASSERT_EQ(bench.file.root().unlink("first"), Status::ok);
         ASSERT_EQ(bench.file.close(), Status::ok);
