@@ -253,6 +253,7 @@ Status FileState::write_changes() noexcept {
 // recorded end of file. Live blocks of phases before Phase::object are then left to the next commit.
 Status FileState::write_metadata(bool prepared) noexcept {
     space.unkeep_metadata();
+    space.begin_if_released();
     if (!atomic && keep(Rule::fill_first)) {
         H5MOTE_TRY(chunks.write_in_place(driver, unsynced));
     }

@@ -304,6 +304,8 @@ public:
     bool is_unrecorded(Address address) const noexcept override {
         return space.ranges() == nullptr && address >= superblock_.end_of_file;
     }
+    /// Syncs if something was written since the last sync and the storage may otherwise write later bytes first.
+    Status barrier() noexcept;
     /// Call between two changes if the second must never be on the storage without the first. Commits the metadata
     /// changed so far, unless the driver makes all changes between two commits appear at once.
     H5MOTE_STEP Status order() noexcept;
@@ -467,7 +469,6 @@ private:
         }
     }
     Status record_ranges() noexcept;
-    Status barrier() noexcept;
     Status commit_again() noexcept;
     Status cut() noexcept;
     Status refuse() noexcept;

@@ -299,8 +299,8 @@ Status FreeSpace::check(const MessageIterator& message, const Address* managers)
     return Status::ok;
 }
 
-// Takes over the sections of all managers, and the space of the managers themselves. Large sections come first: a full
-// storage has room for the table of extents only in these.
+// Takes over the sections of all managers. Large ones come first: a full storage has room for the table of extents only
+// in these.
 Status FreeSpace::load(const Address* managers) noexcept {
     for (unsigned i = 0; i < 2 * kManagers; ++i) {
         const Address address = managers[i % kManagers];
@@ -314,6 +314,11 @@ Status FreeSpace::load(const Address* managers) noexcept {
             H5MOTE_TRY(manager.walk(loader));
         }
     }
+    return Status::ok;
+}
+
+// Takes over the space of the managers themselves. `gone`: the storage names them no more.
+Status FreeSpace::release(const Address* managers, bool gone) noexcept {
     for (unsigned i = 0; i < kManagers; ++i) {
         if (managers[i] == kUndefinedAddress) {
             continue;
@@ -321,35 +326,41 @@ Status FreeSpace::load(const Address* managers) noexcept {
         FreeSpaceManager manager(file_, managers[i]);
         H5MOTE_TRY(manager.open());
         if (manager.has_list()) {
-            file_.space.release(manager.header().list, manager.header().list_size, false);
+            file_.space.release(manager.header().list, manager.header().list_size, gone);
         }
-        file_.space.release(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())), false);
+        file_.space.release(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())), gone);
     }
     return Status::ok;
 }
 
-// Makes all addresses in the message undefined.
-Status FreeSpace::drop(MessageIterator& message) noexcept {
+// Makes all addresses in the message undefined. Where the order of writes counts that is written at once, before
+// anything else that has changed. `waits`: it was not, because other changes of the same block are to be written first.
+Status FreeSpace::drop(MessageIterator& message, bool& waits) noexcept {
     std::byte* at = nullptr;
     const std::size_t from = FileSpaceInfoMessage::end_offset(file_.shape());
-    H5MOTE_TRY(message.change(from, at));
+    const bool atomic = file_.is_atomic();
+    H5MOTE_TRY(message.change(from, at, atomic ? Phase::object : Phase::ends));
     std::memset(at, 0xff, message.size() - from);
-    return Status::ok;
+    if (atomic) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(file_.cache.flush(Phase::ends));
+    waits = message.block()->dirty();
+    return file_.barrier();
 }
 
 Status FreeSpace::begin() noexcept {
     if (!begun_ && persistent_) {
-        H5MOTE_TRY(take_over());
-        if (keep(Rule::drop_first) && !file_.is_atomic()) {
-            H5MOTE_TRY(file_.commit_metadata());
-        }
+        bool waits = false;
+        H5MOTE_TRY(take_over(waits));
+        H5MOTE_TRY(waits ? file_.commit_metadata() : Status::ok);
     }
     begun_ = true;
     return Status::ok;
 }
 
 // All that begin() does but the commit, which then needs less stack.
-Status FreeSpace::take_over() noexcept {
+Status FreeSpace::take_over(bool& waits) noexcept {
     MessageIterator message(file_, file_.superblock().extension);
     H5MOTE_TRY(find(message));
     FileSpaceInfoMessage info;
@@ -373,7 +384,8 @@ Status FreeSpace::take_over() noexcept {
     if (sound != Status::ok || !recorded_) {
         file_.space.free().set_complete(false);
     }
-    return keep(Rule::drop_first) ? drop(message) : Status::ok;
+    H5MOTE_TRY(keep(Rule::drop_first) ? drop(message, waits) : Status::ok);
+    return sound == Status::ok ? release(managers, !waits && !file_.is_atomic()) : Status::ok;
 }
 
 // Makes room for the managers. Placing a block changes what is free: it can leave pieces behind, before an aligned

@@ -5,8 +5,6 @@
 namespace h5mote {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
 // What a file has of which no free space outlives the session.
 class OnlySpilled final : public SpilledExtents {
 public:
@@ -24,10 +22,14 @@ void SpilledExtents::attach(FileState& file) noexcept {
     }
 }
 
+std::size_t SpilledExtents::entries_of(const FreeExtent& part) noexcept {
+    return static_cast<std::size_t>(part.size / kEntry);
+}
+
 Address SpilledExtents::address_of(std::size_t i) const noexcept {
     const FreeExtent* part = parts_;
-    for (; i >= part->size / kEntry; ++part) {
-        i -= part->size / kEntry;
+    for (; i >= entries_of(*part); ++part) {
+        i -= entries_of(*part);
     }
     return part->address + narrow(i * kEntry);
 }
@@ -59,10 +61,22 @@ Status SpilledExtents::place(std::size_t least, std::size_t& more, FreeExtent& p
     }
 }
 
+// Writes the entries that changed. After an error they are still to be written.
+Status SpilledExtents::write_changes() noexcept {
+    if (changed_ == unchanged_) {
+        return Status::ok;
+    }
+    const ConstBytes bytes{changes_ + changed_ % kWindow * kEntry, (unchanged_ - changed_) * kEntry};
+    H5MOTE_TRY(file_.driver.write(Usage::raw_data, address_of(changed_), bytes));
+    first_ = changed_ / kWindow * kWindow == first_ ? kNone : first_;
+    changed_ = unchanged_;
+    return Status::ok;
+}
+
 // Writes the windows of a new part: those of the table from number `from` on, and behind them whatever is in memory, so
 // that the storage has room for them.
 Status SpilledExtents::fill(const FreeExtent& part, std::size_t from) noexcept {
-    Status status = Status::ok;
+    Status status = write_changes();
     for (Address at = 0; at < part.size && status == Status::ok; at += sizeof window_) {
         if (from < room_) {
             status = load(from);
@@ -105,10 +119,11 @@ Status SpilledExtents::grow() noexcept {
 }
 
 bool SpilledExtents::read(std::size_t i, FreeExtent& extent) noexcept {
-    if (load(i - i % kWindow) != Status::ok) {
+    const bool changed = changed_ <= i && i < unchanged_;
+    if (!changed && load(i - i % kWindow) != Status::ok) {
         return false;
     }
-    const std::byte* const from = entry(i);
+    const std::byte* const from = (changed ? changes_ : window_) + i % kWindow * kEntry;
     extent = {load_le<Address>(from), load_le<Address>(from + sizeof(Address)),
               static_cast<std::uint8_t>(from[kEntry - 2]), static_cast<SpaceKind>(from[kEntry - 1])};
     return true;
@@ -124,17 +139,21 @@ bool SpilledExtents::reserve(std::size_t count) noexcept {
 }
 
 bool SpilledExtents::write(std::size_t i, const FreeExtent& extent) noexcept {
-    if (i >= room_ || load(i - i % kWindow) != Status::ok) {
+    const bool joins = i / kWindow == changed_ / kWindow && i + 1 >= changed_ && i <= unchanged_;
+    if (i >= room_ || (!joins && write_changes() != Status::ok)) {
         return false;
     }
-    std::byte* const to = entry(i);
+    if (changed_ == unchanged_) {
+        changed_ = unchanged_ = i;
+    }
+    changed_ = i < changed_ ? i : changed_;
+    unchanged_ = i < unchanged_ ? unchanged_ : i + 1;
+    std::byte* const to = changes_ + i % kWindow * kEntry;
     store_le(to, extent.address);
     store_le(to + sizeof(Address), extent.size);
     to[kEntry - 2] = static_cast<std::byte>(extent.pending);
     to[kEntry - 1] = static_cast<std::byte>(extent.kind);
-    const Status status = file_.driver.write(Usage::raw_data, address_of(i), {to, kEntry});
-    first_ = status == Status::ok ? first_ : kNone;
-    return status == Status::ok;
+    return true;
 }
 
 // The map reads the table until the file is closed, which nothing overwrites any more.

@@ -166,6 +166,13 @@ public:
     SpaceKeeper* keeper() const noexcept { return keeper_; }
     /// Lets the keeper make ready for changes of the free space, once: SpaceKeeper::begin().
     Status begin() noexcept;
+    /// Call before changes are written: lets the keeper make ready if they have released space, although nothing was
+    /// allocated. If the keeper cannot, the space is lost when the program does not close the file.
+    void begin_if_released() noexcept {
+        if (free_.count() != 0) {
+            (void)begin();
+        }
+    }
     /// Forgets all free space, and gives back the memory in which it was remembered. The keeper ends.
     void close() noexcept;
 

@@ -41,7 +41,7 @@ inline Status told(Context& context, const Driver& driver, SourcePlace place, St
 /// something on the storage may point to it, that is, when it is not fresh.
 enum class Phase : std::uint8_t {
     fresh,         ///< new blocks, to which nothing on the storage points yet
-    ends,          ///< the ends of ranges in the driver information, which cover what later phases refer to
+    ends,          ///< what says less than later phases do: the ends of ranges, that free space is not recorded
     prepared,      ///< live blocks of chunk indexes that were changed only for chunks allocated ahead
     index,         ///< live blocks of chunk indexes; reference counts and creation orders, which grow before their use
     element,       ///< live blocks of chunk indexes with elements that have to be counted in the index's header first

@@ -7,43 +7,62 @@ constexpr std::uint8_t kForEver = 0xff;
 
 }  // namespace
 
+void Spilling::lose(SpaceMap& map) noexcept {
+    map.spilled_ = 0;
+    map.complete_ = false;
+    empty_ = kNone;
+}
+
 FreeExtent Spilling::get(SpaceMap& map, std::size_t i) noexcept {
     FreeExtent extent{0, 0, kForEver, SpaceKind::metadata};
-    if (!read(i, extent)) {
-        map.spilled_ = 0;
-        map.complete_ = false;
+    if (!read(entry_of(map, i), extent)) {
+        lose(map);
         return {0, 0, kForEver, SpaceKind::metadata};
     }
     return extent;
 }
 
 void Spilling::set(SpaceMap& map, std::size_t i, const FreeExtent& extent) noexcept {
-    if (!write(i, extent)) {
-        map.spilled_ = 0;
-        map.complete_ = false;
+    if (!write(entry_of(map, i), extent)) {
+        lose(map);
     }
 }
 
-// Extents of the table come back into memory so.
+// Extents of the table come back into memory so. The number of the last extent of the table is the only other one that
+// may change.
 void Spilling::erase(SpaceMap& map, std::size_t i) noexcept {
-    const FreeExtent last = map.get(map.count() - 1);
-    const bool kept = map.spilled_ != 0;  // get() may have found that the storage failed
-    map.spilled_ -= kept ? 1 : 0;
     if (i < map.count_) {
+        const FreeExtent last = get(map, empty_ == kNone ? map.spilled_ - 1 : empty_);
         map.take_out(i);
-        if (kept) {
+        if (map.spilled_ != 0) {  // get() may have found that the storage failed
+            remove_last(map);
             map.put_in(last);
         }
-    } else if (i < map.count()) {
-        map.set(i, last);
+    } else {
+        const std::size_t erased = i - map.count_;
+        const std::size_t filled = empty_;
+        if (filled != kNone && filled != erased) {
+            const FreeExtent last = get(map, filled);
+            empty_ = kNone;
+            set(map, filled, last);
+        }
+        empty_ = erased;
+        remove_last(map);
     }
+}
+
+// Takes away the last entry, which the table needs no more.
+void Spilling::remove_last(SpaceMap& map) noexcept {
+    map.spilled_ -= map.spilled_ != 0 ? 1 : 0;
+    empty_ = empty_ < map.spilled_ ? empty_ : kNone;
 }
 
 // Making room changes the map, and how many extents the table has.
 bool Spilling::add(SpaceMap& map, const FreeExtent& extent) noexcept {
-    if (!reserve(map.spilled_ + 1) || !write(map.spilled_, extent)) {
+    if (!reserve(map.spilled_ + 1) || !write(empty_ == kNone ? map.spilled_ : empty_, extent)) {
         return false;
     }
+    empty_ = kNone;
     ++map.spilled_;
     return true;
 }

@@ -25,8 +25,19 @@ protected:
     /// Replaces the extent with that number, for which there is room. false: it is not kept.
     virtual bool write(std::size_t i, const FreeExtent& extent) noexcept = 0;
 
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
 private:
+    // The entry that has an extent of the map.
+    std::size_t entry_of(const SpaceMap& map, std::size_t i) const noexcept { return i == empty_ ? map.spilled_ : i; }
+    void lose(SpaceMap& map) noexcept;
+    void remove_last(SpaceMap& map) noexcept;
     bool add(SpaceMap& map, const FreeExtent& extent) noexcept;
+
+    // The entry of an extent that was erased, until the next one is added: the last extent of the table, which has the
+    // erased one's number now, need not be moved there if the erased one comes back changed. kNone: there is no such
+    // entry.
+    std::size_t empty_ = kNone;
 };
 
 }  // namespace h5mote

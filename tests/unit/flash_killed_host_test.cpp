@@ -112,6 +112,26 @@ TEST(FlashKilled, SessionsThatUseAllRoom) {
     }
 }
 
+// The first thing that a session changes may be the length of the file, of which the log has no record before the
+// commit. Room for what follows is made then: sessions that are killed one after the other do not use up the blocks.
+TEST(FlashKilled, EachSessionThatBeginsWithALongerFileHasRoom) {
+    constexpr std::uint32_t kPages = 150;
+    FlashChip chip({40, 4096, 256, 1, 0xff}, {}, {});
+    ASSERT_EQ(chip.driver.format(), Status::ok);
+    ASSERT_EQ(chip.fill(0, kPages * kPage, 1), Status::ok);
+    ASSERT_EQ(chip.driver.sync(), Status::ok);
+    for (unsigned session = 0; session < 40; ++session) {
+        SCOPED_TRACE(session);
+        ASSERT_EQ(chip.driver.truncate((kPages + 8) * std::uint64_t{kPage}), Status::ok);
+        for (std::uint32_t page = 0; page < 24; ++page) {
+            ASSERT_EQ(chip.fill(std::uint64_t{page} * kPage, kPage, session), Status::ok) << page;
+        }
+        ASSERT_EQ(chip.driver.mount(), Status::ok);
+    }
+    EXPECT_EQ(chip.fill(0, kPage, 3), Status::ok);
+    EXPECT_EQ(chip.driver.sync(), Status::ok);
+}
+
 // A sync that fails because each block takes one record only uses up all blocks but the last, which a mount needs.
 TEST(FlashKilled, FailuresLeaveRoomForTheNextSession) {
     const FlashGeometry geometry{48, 1024, 256, 4, 0xff};

@@ -78,7 +78,7 @@ public:
         }
     }
     // Fills the storage with a large block and many small ones, and gives every second small one back, without memory
-    // for them; after 120 of them, the large one.
+    // for them; after 140 of them, the large one.
     void make_holes(Address large, Address small) {
         if (large != 0) {
             EXPECT_TRUE(allocate(large));
@@ -88,7 +88,7 @@ public:
         allocator_.full = true;
         unsigned number = 0;
         for (auto block = std::next(blocks_.begin(), large == 0 ? 0 : 1); block != blocks_.end(); ++number) {
-            if (number == 240 && large != 0) {
+            if (number == 280 && large != 0) {
                 release(blocks_.begin(), true);
             }
             block = number % 2 == 0 ? std::next(block) : release(block, true);
@@ -238,11 +238,11 @@ TEST(SpilledExtents, AFullStorageForgetsNothing) {
 
 // A table of as many parts as there may be becomes one part again.
 TEST(SpilledExtents, ManyPartsAreJoined) {
-    Bench bench(1, 6000 + Address{600} * 150);
+    Bench bench(1, 6000 + Address{600} * 200);
     bench.make_holes(6000, 300);
     bench.expect_sound();
     EXPECT_EQ(bench.complete, 1U);
-    EXPECT_GT(bench.most_spilled, 112U);
+    EXPECT_GT(bench.most_spilled, 128U);
     EXPECT_EQ(bench.parts(), 1U);
     bench.store();
     bench.expect_sound();

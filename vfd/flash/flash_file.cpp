@@ -196,16 +196,20 @@ Status FlashLog::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
     return Status::ok;
 }
 
+// Makes room where a transaction begins with a change that itself needs little: once there is a change, blocks cannot
+// become free before the next commit. no_space: no room was made.
+Status FlashLog::room_to_begin(std::uint64_t bytes) noexcept {
+    return can_make_room() ? log_space_for(bytes, spare_blocks_) : Status::no_space;
+}
+
 // Whether `pages` pages can be unmapped and a sync still finds room: each leaf of the map that has some of them takes a
 // record. no_space if not.
 Status FlashLog::room_to_unmap(std::uint32_t pages) noexcept {
     const std::uint32_t leaves = pages / kFanOut + 2;
     const std::uint64_t bytes = std::uint64_t{leaves < live_pages_ ? leaves : live_pages_} * 32 + page_cost();
-    if (!dirty_ && kept_pages_ == 0) {
-        const Status status = log_space_for(bytes, spare_blocks_);
-        if (status != Status::no_space) {
-            return status;
-        }
+    const Status status = room_to_begin(bytes);
+    if (status != Status::no_space) {
+        return status;
     }
     return free_blocks() >= blocks_for(kept_bytes_ + granted_bytes_ + bytes) + sync_blocks_ ? Status::ok
                                                                                             : Status::no_space;
@@ -312,6 +316,9 @@ Status FlashLog::truncate(std::uint64_t size) noexcept {
     }
     if (size < file_size_) {
         H5MOTE_TRY(room_to_unmap(static_cast<std::uint32_t>((file_size_ - size) >> page_log2_)));
+    } else {
+        const Status status = room_to_begin(page_cost());
+        H5MOTE_TRY(status == Status::no_space ? Status::ok : status);
     }
     H5MOTE_TRY(begin());
     dirty_ = true;

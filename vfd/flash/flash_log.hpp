@@ -174,6 +174,7 @@ private:
     std::uint32_t usable() const noexcept;
     std::uint32_t blocks_for(std::uint64_t bytes) const noexcept;
     std::uint32_t pages_of_transaction() const noexcept;
+    Status room_to_begin(std::uint64_t bytes) noexcept;
     Status room_to_unmap(std::uint32_t pages) noexcept;
     std::uint32_t page_cost() const noexcept;
 
