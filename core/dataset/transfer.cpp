@@ -113,8 +113,15 @@ Status Transfer::chunked() noexcept {
 }
 
 Status transfer(DatasetState& dataset, const TransferRequest& request) noexcept {
-    Context& context = dataset.file().context;
-    Transfer* const work = context.create<Transfer>(MemoryKind::other, dataset, request);
+    FileState& file = dataset.file();
+    Context& context = file.context;
+    Transfer* work = context.create<Transfer>(MemoryKind::other, dataset, request);
+    if (work == nullptr) {
+        // Free memory may be in pieces between chunks and changed blocks of metadata, which can go once they are written.
+        H5MOTE_TRY(file.chunks.evict_all());
+        H5MOTE_TRY(file.write_changes());
+        work = context.create<Transfer>(MemoryKind::other, dataset, request);
+    }
     if (work == nullptr) {
         return Status::out_of_memory;
     }

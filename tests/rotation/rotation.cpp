@@ -242,7 +242,7 @@ private:
         if (found.space.known) {
             lost = std::max(lost, found.space.lost);
             if (closed && plan_.persist) {
-                judge_record(found.space);
+                judge_record(found.space, {image.data(), image.size()});
             }
         }
     }
@@ -287,14 +287,25 @@ private:
         }
     }
 
-    // When the file is closed, all that is free must be known. A full storage may have no room for the record of what
-    // is free, or for extents that memory does not hold. The file says so, and the next opening finds them.
-    void judge_record(const SpaceUse& space) {
-        const bool before = forgotten_;
-        forgotten_ = space.lost != 0;
-        const bool full = space.end + kMostRecord > result_.capacity;
-        const bool was_full = result_.largest_file + kMostRecord > result_.capacity;
-        if (forgotten_ && !full && (before || !was_full)) {
+    // When the file is closed, all that is free must be known. Only a storage that is full, or was, may have no room
+    // for the record of what is free, or for extents that memory does not hold. The file must say so then: where there
+    // is room, the next opening finds all of them.
+    void judge_record(const SpaceUse& space, h5mote::ConstBytes image) {
+        if (space.lost == 0) {
+            return;
+        }
+        SpaceUse after;
+        if (result_.largest_file + kMostRecord > result_.capacity) {
+            h5mote::MallocAllocator allocator;
+            h5mote::GrowingMemoryDriver copy(allocator);
+            LoggingSession session(plan_);
+            need(copy.assign(image), "copy the file");
+            need(session.open(copy), "open a copy of the file");
+            need(session.close(), "close the copy of the file");
+            const std::vector<std::byte> next = image_of(copy);
+            after = inspect({next.data(), next.size()}, kPage).space;
+        }
+        if (!after.known || after.lost != 0) {
             throw Failure{Fault::lost, std::to_string(space.lost) + " bytes of " + std::to_string(space.end) +
                                            " are lost, " + std::to_string(space.free) + " known to be free"};
         }
@@ -332,7 +343,6 @@ private:
     std::optional<LoggingSession> session_;
     std::vector<KnownLog> logs_;
     std::uint64_t operations_ = 0;  // of a rotation without a power cut
-    bool forgotten_ = false;        // when the file was closed last, not all free space was recorded
 };
 
 }  // namespace
