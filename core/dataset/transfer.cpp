@@ -117,7 +117,8 @@ Status transfer(DatasetState& dataset, const TransferRequest& request) noexcept 
     Context& context = file.context;
     Transfer* work = context.create<Transfer>(MemoryKind::other, dataset, request);
     if (work == nullptr) {
-        // Free memory may be in pieces between chunks and changed blocks of metadata, which can go once they are written.
+        // Free memory may be in pieces between chunks and changed blocks of metadata, which can go once they are
+        // written.
         H5MOTE_TRY(file.chunks.evict_all());
         H5MOTE_TRY(file.write_changes());
         work = context.create<Transfer>(MemoryKind::other, dataset, request);
