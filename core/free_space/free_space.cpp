@@ -317,20 +317,21 @@ Status FreeSpace::load(const Address* managers) noexcept {
     return Status::ok;
 }
 
-// Takes over the space of the managers themselves. `gone`: the storage names them no more.
-Status FreeSpace::release(const Address* managers, bool gone) noexcept {
+// Takes over the space of the managers themselves. `gone`: the storage names them no more. If one of them cannot be
+// read any more, its space is left to File::reclaim().
+void FreeSpace::release(const Address* managers, bool gone) noexcept {
     for (unsigned i = 0; i < kManagers; ++i) {
         if (managers[i] == kUndefinedAddress) {
             continue;
         }
         FreeSpaceManager manager(file_, managers[i]);
-        H5MOTE_TRY(manager.open());
-        if (manager.has_list()) {
+        if (manager.open() != Status::ok) {
+            file_.space.free().set_complete(false);
+        } else if (manager.has_list()) {
             file_.space.release(manager.header().list, manager.header().list_size, gone);
         }
         file_.space.release(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())), gone);
     }
-    return Status::ok;
 }
 
 // Makes all addresses in the message undefined. Where the order of writes counts that is written at once, before
@@ -384,8 +385,12 @@ Status FreeSpace::take_over(bool& waits) noexcept {
     if (sound != Status::ok || !recorded_) {
         file_.space.free().set_complete(false);
     }
-    H5MOTE_TRY(keep(Rule::drop_first) ? drop(message, waits) : Status::ok);
-    return sound == Status::ok ? release(managers, !waits && !file_.is_atomic()) : Status::ok;
+    // After an error the message may be changed in memory, so that the managers are found only now.
+    const Status status = keep(Rule::drop_first) ? drop(message, waits) : Status::ok;
+    if (sound == Status::ok) {
+        release(managers, status == Status::ok && !waits && !file_.is_atomic());
+    }
+    return status;
 }
 
 // Makes room for the managers. Placing a block changes what is free: it can leave pieces behind, before an aligned

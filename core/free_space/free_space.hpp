@@ -49,7 +49,7 @@ private:
     SpaceKind kind_of(unsigned manager) const noexcept;
     H5MOTE_STEP Status check(const MessageIterator& message, const Address* managers) noexcept;
     H5MOTE_STEP Status load(const Address* managers) noexcept;
-    H5MOTE_STEP Status release(const Address* managers, bool gone) noexcept;
+    void release(const Address* managers, bool gone) noexcept;
     H5MOTE_STEP Status take_over(bool& waits) noexcept;
     Status drop(MessageIterator& message, bool& waits) noexcept;
     H5MOTE_STEP Status make_room(Room (&rooms)[kWritten]) noexcept;
