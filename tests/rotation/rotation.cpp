@@ -295,7 +295,7 @@ private:
             return;
         }
         SpaceUse after;
-        if (result_.largest_file + kMostRecord > result_.capacity) {
+        if (result_.largest_file + kMostRecord > result_.capacity || storage_->flash() != nullptr) {
             h5mote::MallocAllocator allocator;
             h5mote::GrowingMemoryDriver copy(allocator);
             LoggingSession session(plan_);
