@@ -121,7 +121,7 @@ public:
     Loader(FileSpace& space, SpaceKind kind, Address bound, bool smaller) noexcept
         : space_(space), kind_(kind), bound_(bound), smaller_(smaller) {}
     Status section(Address address, std::uint64_t size) noexcept override {
-        if ((size < bound_) == smaller_) {
+        if ((size < bound_) == smaller_ && !is_own(address, size)) {
             // What is known already was released since the file was opened, or comes from a call that failed half way.
             (void)space_.add_free(address, narrow(size), kind_);
         }
@@ -129,6 +129,15 @@ public:
     }
 
 private:
+    // Whether the table of extents has taken part of the section, before the call that failed half way.
+    bool is_own(Address address, std::uint64_t size) const noexcept {
+        bool is = false;
+        for (const FreeExtent& part : space_.keeper()->own()) {
+            is = is || (part.address < address + size && address < part.address + part.size);
+        }
+        return is;
+    }
+
     FileSpace& space_;
     SpaceKind kind_;
     Address bound_;
@@ -319,19 +328,23 @@ Status FreeSpace::load(const Address* managers) noexcept {
 
 // Takes over the space of the managers themselves. `gone`: the storage names them no more. If one of them cannot be
 // read any more, its space is left to File::reclaim().
-void FreeSpace::release(const Address* managers, bool gone) noexcept {
+Status FreeSpace::release(const Address* managers, bool gone) noexcept {
+    Status result = Status::ok;
     for (unsigned i = 0; i < kManagers; ++i) {
         if (managers[i] == kUndefinedAddress) {
             continue;
         }
         FreeSpaceManager manager(file_, managers[i]);
-        if (manager.open() != Status::ok) {
+        const Status status = manager.open();
+        if (status != Status::ok) {
             file_.space.free().set_complete(false);
+            result = status;
         } else if (manager.has_list()) {
             file_.space.release(manager.header().list, manager.header().list_size, gone);
         }
         file_.space.release(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())), gone);
     }
+    return result;
 }
 
 // Makes all addresses in the message undefined. Where the order of writes counts that is written at once, before
@@ -376,21 +389,23 @@ Status FreeSpace::take_over(bool& waits) noexcept {
     }
     // If the block of the message has to be moved, it goes where nothing is free yet: to the end of the file.
     H5MOTE_TRY(message.secure(message.offset() + FileSpaceInfoMessage::end_offset(file_.shape())));
-    if (sound == Status::ok) {
-        at_end_ = true;
-        const Status status = load(managers);
-        at_end_ = false;
-        H5MOTE_TRY(status);
-    }
+    H5MOTE_TRY(sound == Status::ok ? load(managers) : Status::ok);
     if (sound != Status::ok || !recorded_) {
         file_.space.free().set_complete(false);
     }
     // After an error the message may be changed in memory, so that the managers are found only now.
     const Status status = keep(Rule::drop_first) ? drop(message, waits) : Status::ok;
-    if (sound == Status::ok) {
-        release(managers, status == Status::ok && !waits && !file_.is_atomic());
+    if (sound != Status::ok) {
+        return status;
     }
-    return status;
+    const Status released = release(managers, status == Status::ok && !waits && !file_.is_atomic());
+    return status == Status::ok ? released : status;
+}
+
+// Space at the end of the file, which becomes shorter when it is given back; in a full storage, out of what is free.
+Status FreeSpace::extend_or_reuse(Usage usage, Address size, Address& address) noexcept {
+    const Status status = file_.space.extend(usage, size, address);
+    return status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
 }
 
 // Makes room for the managers. Placing a block changes what is free: it can leave pieces behind, before an aligned

@@ -49,9 +49,10 @@ private:
     SpaceKind kind_of(unsigned manager) const noexcept;
     H5MOTE_STEP Status check(const MessageIterator& message, const Address* managers) noexcept;
     H5MOTE_STEP Status load(const Address* managers) noexcept;
-    void release(const Address* managers, bool gone) noexcept;
+    Status release(const Address* managers, bool gone) noexcept;
     H5MOTE_STEP Status take_over(bool& waits) noexcept;
     Status drop(MessageIterator& message, bool& waits) noexcept;
+    Status extend_or_reuse(Usage usage, Address size, Address& address) noexcept;
     H5MOTE_STEP Status make_room(Room (&rooms)[kWritten]) noexcept;
     void give_back(Room (&rooms)[kWritten]) noexcept;
     H5MOTE_STEP Status write(const Room (&rooms)[kWritten]) noexcept;

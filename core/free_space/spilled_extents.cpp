@@ -43,18 +43,12 @@ Status SpilledExtents::load(std::size_t first) noexcept {
     return status;
 }
 
-Status SpilledExtents::extend_or_reuse(Usage usage, Address size, Address& address) noexcept {
-    const Status status = file_.space.extend(usage, size, address);
-    return status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
-}
-
 // Finds space for `least` extents and `more` others, or, where the storage has no room for so many, fewer others: half
 // of them, a quarter, and so on down to one window.
 Status SpilledExtents::place(std::size_t least, std::size_t& more, FreeExtent& part) noexcept {
     for (;; more = (more / kWindow + 1) / 2 * kWindow) {
         part = {0, narrow((least + more) * kEntry), 0, SpaceKind::raw_data};
-        const Status status = at_end_ ? extend_or_reuse(Usage::raw_data, part.size, part.address)
-                                      : file_.space.allocate(Usage::raw_data, part.size, part.address);
+        const Status status = file_.space.allocate(Usage::raw_data, part.size, part.address);
         if (status != Status::no_space || more == kWindow) {
             return status;
         }

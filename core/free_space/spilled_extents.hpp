@@ -33,17 +33,12 @@ protected:
     bool reserve(std::size_t count) noexcept override;
     bool write(std::size_t i, const FreeExtent& extent) noexcept override;
 
-    /// Space at the end of the file, so that the file becomes shorter when it is given back; in a full storage, out of
-    /// what is free.
-    Status extend_or_reuse(Usage usage, Address size, Address& address) noexcept;
-
     static constexpr std::size_t kEntry = 2 * sizeof(Address) + 2;  // bytes
     static constexpr std::size_t kWindow = 8;                       // entries that are read and written at once
     static constexpr Address kLeastPart = kWindow * kEntry;         // bytes of a part of the table
 
     FileState& file_;
-    bool at_end_ = false;  // a new table goes to the end of the file, whatever is free
-    bool busy_ = false;    // the table is moved, recorded or has been given up: it cannot grow
+    bool busy_ = false;  // the table is moved, recorded or has been given up: it cannot grow
 
 private:
     static std::size_t entries_of(const FreeExtent& part) noexcept;
