@@ -96,19 +96,6 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
         H5MOTE_TRY(secure_dims(&longer));
         growable_ = count != 0;
     }
-    const std::uint64_t before = dims()[0];
-    const Status status = append_now(records, record_size, count, conversion);
-    if (H5MOTE_KEEP_ROOM == 0 || status != Status::no_space || !file_->is_atomic()) {
-        return status;
-    }
-    // The storage may have no more room for changes that appear together, but room enough for them one after the other.
-    H5MOTE_TRY(file_->commit());
-    const auto done = static_cast<std::size_t>(dims()[0] - before);
-    return append_now(records + done * record_size, record_size, count - done, conversion);
-}
-
-Status DatasetState::append_now(const std::byte* records, std::size_t record_size, std::size_t count,
-                                const Conversion* conversion) noexcept {
     if (H5MOTE_PARTIAL_IO != 0 && !fits_cache()) {
         return append_in_place(records, record_size, count, conversion);
     }

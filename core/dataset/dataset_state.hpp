@@ -254,8 +254,6 @@ private:
     Status before_change(ChunkSlot& slot) noexcept;
     Status convert(const Conversion& conversion, const std::byte* records, std::size_t record_size, std::size_t count,
                    std::byte* to) noexcept;
-    Status append_now(const std::byte* records, std::size_t record_size, std::size_t count,
-                      const Conversion* conversion) noexcept;
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
     Status allocate_chunks(const ChunkKey& key, ChunkLocation& location, bool& zeros, Phase phase) noexcept;

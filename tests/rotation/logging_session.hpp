@@ -48,7 +48,15 @@ public:
         return h5mote::Status::ok;
     }
     std::uint64_t rows() const { return log_.size(); }
-    h5mote::Status append(const Row& row) { return log_.append(row); }
+    /// A chip reckons with the worst case: what it refuses may fit after a flush (vfd/README.md).
+    h5mote::Status append(const Row& row) {
+        const h5mote::Status status = log_.append(row);
+        if (status != h5mote::Status::no_space) {
+            return status;
+        }
+        H5MOTE_TRY(file_.flush());
+        return log_.append(row);
+    }
     h5mote::Status finish() { return log_.close(); }
     h5mote::Status remove(std::uint32_t log) { return file_.root().unlink(name_of(log)); }
     h5mote::Status flush() { return file_.flush(); }

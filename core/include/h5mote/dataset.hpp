@@ -174,10 +174,8 @@ public:
     /// Adds `count` elements at the end of a one-dimensional extensible dataset; append_rows() is for any rank.
     /// `records` are packed values of the memory datatype that the handle was opened with or that set_memory_type()
     /// fixed; without one, of the datatype in the file. After an error the elements that fitted are appended; size()
-    /// tells how many there are. Where a flush is a commit, elements for which the storage has no room beside all that
-    /// was changed since the last flush are appended after another flush, which is made then. no_space: there is no
-    /// room after that flush either. invalid_argument: the dataset has another rank or a fixed extent, or would exceed
-    /// its maximum. unsupported (datatype_class): variable-length data, and no memory type was fixed.
+    /// tells how many there are. invalid_argument: the dataset has another rank or a fixed extent, or would exceed its
+    /// maximum. unsupported (datatype_class): variable-length data, and no memory type was fixed.
     Status append_records(const void* records, std::size_t count) noexcept;
 
     /// Copies the number of dimensions, the current sizes and the maxima.
