@@ -415,7 +415,7 @@ Status AttributeChanges::stage_removal(ConstBytes name) noexcept {
     H5MOTE_TRY(heap.open(file_, dense().heap));
     ByName by_name(file_, heap, name);
     H5MOTE_TRY(changes_->names.find(by_name, record));
-    H5MOTE_TRY(place(changes_->heap, {}, record, nullptr));
+    H5MOTE_TRY(is_shared(record) ? Status::ok : changes_->heap.remove({record, kId}));
     H5MOTE_TRY(changes_->names.remove(by_name));
     if (changes_->has_order_index()) {
         ByOrder by_order(order_in(record));

@@ -72,6 +72,15 @@ private:
     Address manager_;
 };
 
+// The list of a manager fills its space: libhdf5 cannot go on with a file in which it does not.
+void Checker::check_list_size(Address manager) noexcept {
+    FreeSpaceManager reader(file_, manager);
+    if (verifying() && !only_space() && reader.open() == Status::ok && reader.has_list() &&
+        reader.header().list_used != reader.header().list_size) {
+        (void)bad(ProblemKind::size, CheckPart::free_space, reader.header().list, reader.header().list_size);
+    }
+}
+
 Status Checker::check_free_space(Address manager) noexcept {
     FreeSpaceManager reader(file_, manager);
     H5MOTE_TRY(use(CheckPart::free_space, manager, FreeSpaceHeader::size(shape())));
@@ -86,6 +95,7 @@ Status Checker::check_free_space(Address manager) noexcept {
     if (only_space()) {
         return Status::ok;
     }
+    check_list_size(manager);
     H5MOTE_TRY(judge(reader.verify(), CheckPart::free_space, manager));
     Sections sections(*this, manager);
     return judge(reader.walk(sections), CheckPart::free_space, manager);

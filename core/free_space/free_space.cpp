@@ -403,46 +403,63 @@ Status FreeSpace::take_over(bool& waits) noexcept {
 }
 
 // Space at the end of the file, which becomes shorter when it is given back; in a full storage, out of what is free.
-Status FreeSpace::extend_or_reuse(Usage usage, Address size, Address& address) noexcept {
-    const Status status = file_.space.extend(usage, size, address);
+// `reuse`: it need not be at the end.
+Status FreeSpace::find_room(Address size, bool reuse, Address& address) noexcept {
+    const Usage usage = file_.space.rule().page == 0 ? Usage::raw_data : Usage::object_header;
+    const Status status = reuse ? Status::no_space : file_.space.extend(usage, size, address);
     return status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
 }
 
-// Makes room for the managers. Placing a block changes what is free: it can leave pieces behind, before an aligned
-// block or in its page, so that the lists may need more room than they have got. Then it is done again, and no list
-// gets less than before: that ends, because there are only so many pieces to leave behind. no_space: there is no room,
-// or no end to this.
+// Makes room for the managers. Placing a block changes what is free, and with it how long the lists become: it takes
+// sections away, and can leave pieces behind. A list must fill its space, because libhdf5 cannot go on with a file in
+// which it does not. So the room is given back and looked for again until it fits. Where that goes in circles, other
+// space is taken before and given back after, so that each round finds other places. no_space: there is no room, or no
+// place that fits.
 Status FreeSpace::make_room(Room (&rooms)[kWritten]) noexcept {
-    constexpr unsigned kTries = 8;
-    const Usage usage = file_.space.rule().page == 0 ? Usage::raw_data : Usage::object_header;
-    Address sizes[kWritten] = {};
+    constexpr unsigned kTries = 32;
+    constexpr unsigned kPlain = 4;
     for (unsigned tries = 0; tries < kTries; ++tries) {
+        Address sizes[kWritten];
         bool fits = true;
         for (unsigned i = 0; i < kWritten; ++i) {
             SectionWriter writer(file_, own(), threshold_, static_cast<SpaceKind>(i));
             writer.measure();
-            const Address size = writer.header().sections == 0 ? 0 : writer.header().list_used;
-            fits = fits && size <= rooms[i].size && (size == 0) == (rooms[i].size == 0);
-            sizes[i] = size == 0 || size > sizes[i] ? size : sizes[i];
+            sizes[i] = writer.header().sections == 0 ? 0 : writer.header().list_used;
+            fits = fits && sizes[i] == rooms[i].size;
         }
         if (fits) {
             return Status::ok;
         }
         give_back(rooms);
-        for (unsigned i = 0; i < kWritten; ++i) {
-            if (sizes[i] != 0) {
-                const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
-                H5MOTE_TRY(extend_or_reuse(usage, header, rooms[i].header));
-                const Status status = extend_or_reuse(usage, sizes[i], rooms[i].list);
-                if (status != Status::ok) {
-                    file_.space.release(rooms[i].header, header, true);
-                    return status;
-                }
-                rooms[i].size = sizes[i];
-            }
+        const bool circles = tries >= kPlain;
+        Address other = 0;
+        Address taken = circles ? tries * Address{16} : 0;
+        if (circles && find_room(taken, true, other) != Status::ok) {
+            taken = 0;
+        }
+        const Status status = place_lists(sizes, circles, rooms);
+        file_.space.release(other, taken, true);
+        if (status != Status::ok && (status != Status::no_space || !circles)) {
+            return status;
         }
     }
     return Status::no_space;
+}
+
+Status FreeSpace::place_lists(const Address (&sizes)[kWritten], bool reuse, Room (&rooms)[kWritten]) noexcept {
+    const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
+    for (unsigned i = 0; i < kWritten; ++i) {
+        if (sizes[i] != 0) {
+            H5MOTE_TRY(find_room(header, reuse, rooms[i].header));
+            const Status status = find_room(sizes[i], reuse, rooms[i].list);
+            if (status != Status::ok) {
+                file_.space.release(rooms[i].header, header, true);
+                return status;
+            }
+            rooms[i].size = sizes[i];
+        }
+    }
+    return Status::ok;
 }
 
 // The last block first, so that the file becomes shorter again.
@@ -461,7 +478,7 @@ Status FreeSpace::write(const Room (&rooms)[kWritten]) noexcept {
         if (rooms[i].size != 0) {
             SectionWriter writer(file_, own(), threshold_, static_cast<SpaceKind>(i));
             writer.measure();
-            H5MOTE_TRY(writer.write(rooms[i].header, rooms[i].list, rooms[i].size));
+            H5MOTE_TRY(writer.write(rooms[i].header, rooms[i].list));
         }
     }
     return Status::ok;

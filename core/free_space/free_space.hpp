@@ -52,8 +52,9 @@ private:
     Status release(const Address* managers, bool gone) noexcept;
     H5MOTE_STEP Status take_over(bool& waits) noexcept;
     Status drop(MessageIterator& message, bool& waits) noexcept;
-    Status extend_or_reuse(Usage usage, Address size, Address& address) noexcept;
+    Status find_room(Address size, bool reuse, Address& address) noexcept;
     H5MOTE_STEP Status make_room(Room (&rooms)[kWritten]) noexcept;
+    Status place_lists(const Address (&sizes)[kWritten], bool reuse, Room (&rooms)[kWritten]) noexcept;
     void give_back(Room (&rooms)[kWritten]) noexcept;
     H5MOTE_STEP Status write(const Room (&rooms)[kWritten]) noexcept;
     H5MOTE_STEP Status record() noexcept;

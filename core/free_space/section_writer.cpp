@@ -119,7 +119,7 @@ Status SectionWriter::write_sections() noexcept {
     return Status::ok;
 }
 
-Status SectionWriter::write(Address header, Address list, Address room) noexcept {
+Status SectionWriter::write(Address header, Address list) noexcept {
     const FileShape shape = file_.shape();
     to_ = list;
     left_ = header_.list_used - FreeSpaceHeader::kChecksumSize;
@@ -136,7 +136,7 @@ Status SectionWriter::write(Address header, Address list, Address room) noexcept
     H5MOTE_TRY(put(checksum_.finish(), FreeSpaceHeader::kChecksumSize));
     H5MOTE_TRY(flush());
     header_.list = list;
-    header_.list_size = room;
+    header_.list_size = header_.list_used;
     std::byte bytes[14 + 7 * 8 + 8 + FreeSpaceHeader::kChecksumSize];
     Writer writer{Bytes{bytes, FreeSpaceHeader::size(shape)}};
     header_.encode(shape, writer);

@@ -17,8 +17,8 @@ public:
 
     /// Counts the sections: header() has all numbers then but those of the list's place.
     void measure() noexcept;
-    /// Writes header and list to these addresses. The list has `room`, which may be more than it takes. io_error.
-    Status write(Address header, Address list, Address room) noexcept;
+    /// Writes header and list to these addresses. io_error.
+    Status write(Address header, Address list) noexcept;
     const FreeSpaceHeader& header() const noexcept { return header_; }
 
 private:

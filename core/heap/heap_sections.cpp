@@ -185,8 +185,8 @@ void HeapSections::plan(FileShape shape, const FractalHeapTable& table, FreeSpac
                              now_.count * (fields.address_width() + 1U) + FreeSpaceHeader::kChecksumSize);
 }
 
-// Whether the manager and its list stay, which are pinned then. The list may become larger, within the space that it
-// has.
+// Whether the manager and its list stay, which are pinned then. That needs a list of the same size: libhdf5 reads the
+// space that a list has, and takes it for damaged when the list does not fill it.
 bool HeapSections::stays(FileState& file, const FractalHeapTable& table) noexcept {
     if (now_.count == 0 || now_.list == kUndefinedAddress || !file.cache.is_generous()) {
         return false;
@@ -196,8 +196,7 @@ bool HeapSections::stays(FileState& file, const FractalHeapTable& table) noexcep
     fields_.list_size = now_.list_size;
     manager_ = file.cache.find(now_.manager);
     list_ = file.cache.find(now_.list);
-    const bool both = manager_ && list_ && is_stored(file) && fields_.list_used <= now_.list_size &&
-                      fields_.list_used <= list_->size() + list_->spare();
+    const bool both = manager_ && list_ && is_stored(file) && fields_.list_used == now_.list_size;
     if (!both) {
         undo();
     }
@@ -224,8 +223,7 @@ Status HeapSections::store(FileState& file, const FractalHeapTable& table, Stage
         return Status::ok;
     }
     plan(shape, table, fields_);
-    const Address twice = 2 * fields_.list_used;
-    fields_.list_size = !file.cache.is_generous() ? fields_.list_used : twice < kMostList ? twice : kMostList;
+    fields_.list_size = fields_.list_used;
     Pinned block;
     Pinned list;
     H5MOTE_TRY(blocks.create(Usage::object_header, header_size, block));
@@ -257,7 +255,6 @@ void HeapSections::apply(FileState& file) noexcept {
 void HeapSections::write(FileShape shape, CacheEntry& manager, CacheEntry& list) noexcept {
     Writer header(manager.image());
     fields_.encode(shape, header);
-    MetadataCache::resize(list, static_cast<std::size_t>(fields_.list_used));
     Writer writer(list.image());
     writer.u32(FreeSpaceList::kSignature);
     writer.u8(0);

@@ -417,7 +417,8 @@ TEST(PlacementCuts, RowsWithTimes) {
     sweep({"rows-times", [](hid_t file) { make_rows(file, true); }, &append, 0}, 100);
 }
 TEST(PlacementCuts, Attributes) { sweep({"attributes", &make_attributes, &append, 0}, 100); }
-TEST(PlacementCuts, LargeGroup) { sweep({"group", &make_group, &add_links, 0}, 100); }
+// One header begins with a message whose head crosses the end of a sector. Only builds with all formats keep it there.
+TEST(PlacementCuts, LargeGroup) { sweep({"group", &make_group, &add_links, H5MOTE_ALL_FORMATS != 0 ? 0U : 1U}, 100); }
 #if H5MOTE_PARTIAL_IO
 TEST(PlacementCuts, CompactData) { sweep({"compact", &make_compact, &overwrite, 0}, 100); }
 #endif

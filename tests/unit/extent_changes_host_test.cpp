@@ -441,7 +441,7 @@ TEST(ExtentsWithoutRoom, FullChip) {
         ASSERT_EQ(file.status(), Status::ok);
         auto data = file->root().open_dataset("data");
         ASSERT_EQ(data.status(), Status::ok);
-        std::vector<std::uint8_t> values(data->size());
+        std::vector<std::uint8_t> values(static_cast<std::size_t>(data->size()));
         ASSERT_EQ(data->read(Selection::all(), datatype_of<std::uint8_t>(),
                              {reinterpret_cast<std::byte*>(values.data()), values.size()}),
                   Status::ok);

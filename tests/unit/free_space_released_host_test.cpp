@@ -11,7 +11,6 @@
 #include <h5mote/vfd/memory.hpp>
 
 #include "forwarding_driver.hpp"
-#include "hdf5_image.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,7 +61,8 @@ public:
 private:
     void keep(bool now) {
         if (now) {
-            all.push_back(image_of(storage_));
+            const ConstBytes contents = storage_.contents();
+            all.emplace_back(contents.begin(), contents.end());
         }
     }
 
