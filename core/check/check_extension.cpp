@@ -46,12 +46,14 @@ Status Checker::check_file_space(ConstBytes body) noexcept {
     for (unsigned i = 0; i < FileSpaceInfoMessage::kMaxManagers; ++i) {
         managers[i] = space.manager(shape(), i);
     }
+    const Address end = file_.superblock().end_of_file;
+    const Address tail = space.tail(shape(), end);
     for (const Address manager : managers) {
         if (manager != kUndefinedAddress) {
-            H5MOTE_TRY(go_on(check_free_space(manager)));
+            H5MOTE_TRY(go_on(check_free_space(manager, tail)));
         }
     }
-    return Status::ok;
+    return tail == kUndefinedAddress ? Status::ok : use(CheckPart::free_space, tail, end - tail);
 }
 
 // Sections of a manager must overlap neither with each other nor with anything that is in use: the next writer of the
@@ -81,9 +83,12 @@ void Checker::check_list_size(Address manager) noexcept {
     }
 }
 
-Status Checker::check_free_space(Address manager) noexcept {
+// `tail`: what lies there is not counted for the managers.
+Status Checker::check_free_space(Address manager, Address tail) noexcept {
     FreeSpaceManager reader(file_, manager);
-    H5MOTE_TRY(use(CheckPart::free_space, manager, FreeSpaceHeader::size(shape())));
+    if (manager < tail) {
+        H5MOTE_TRY(use(CheckPart::free_space, manager, FreeSpaceHeader::size(shape())));
+    }
     H5MOTE_TRY(judge(reader.open(), CheckPart::free_space, manager));
     if (verifying()) {
         free_ += reader.header().bytes;
@@ -91,7 +96,9 @@ Status Checker::check_free_space(Address manager) noexcept {
     if (!reader.has_list()) {
         return Status::ok;
     }
-    H5MOTE_TRY(use(CheckPart::free_space, reader.header().list, reader.header().list_size));
+    if (reader.header().list < tail) {
+        H5MOTE_TRY(use(CheckPart::free_space, reader.header().list, reader.header().list_size));
+    }
     if (only_space()) {
         return Status::ok;
     }

@@ -126,7 +126,7 @@ private:
     Status check_cache_image(ConstBytes body) noexcept;
     Status check_file_space(ConstBytes body) noexcept;
     class Sections;
-    Status check_free_space(Address manager) noexcept;
+    Status check_free_space(Address manager, Address tail) noexcept;
     Status check_sequence(DatatypeView type, ConstBytes value) noexcept;
     Status check_reference(DatatypeView type, ConstBytes value) noexcept;
     Status check_object(std::uint32_t i) noexcept;

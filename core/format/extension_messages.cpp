@@ -77,7 +77,7 @@ bool FileSpaceInfoMessage::decode(FileShape shape, ConstBytes body) noexcept {
     page_size = version == 0 ? 0 : reader.uint(shape.sizeof_size);
     const bool sound = known && reader.ok();
     if (version != 0) {
-        reader.skip(2);
+        least_page_end = reader.u16();
         end = shape.read_addr(reader);
         end = reader.ok() ? end : kUndefinedAddress;
     }
@@ -100,6 +100,15 @@ Address FileSpaceInfoMessage::manager(FileShape shape, unsigned i) const noexcep
     return i < (version == 0 ? 6U : kMaxManagers) && at + shape.sizeof_addr <= managers.size()
                ? shape.load_addr(managers.data() + at)
                : kUndefinedAddress;
+}
+
+Address FileSpaceInfoMessage::tail(FileShape shape, Address end_of_file) const noexcept {
+    for (unsigned i = 0; i < kMaxManagers && end < end_of_file; ++i) {
+        if (manager(shape, i) == end) {
+            return end;
+        }
+    }
+    return kUndefinedAddress;
 }
 
 }  // namespace h5mote

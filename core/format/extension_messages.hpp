@@ -77,18 +77,29 @@ struct FileSpaceStrategy {
 struct FileSpaceInfoMessage : FileSpaceStrategy {
     static constexpr unsigned kMaxManagers = 12;
 
-    std::uint64_t threshold = 1;      ///< smaller free sections are not kept track of
-    std::uint64_t page_size = 0;      ///< version 1
-    Address end = kUndefinedAddress;  ///< version 1: of the file when it was closed; undefined: it was not
+    std::uint64_t threshold = 1;  ///< smaller free sections are not kept track of
+    std::uint64_t page_size = 0;  ///< version 1
+    /// Version 1: a page's last section is not kept track of if it is smaller. Other libraries write 0. This one writes
+    /// kIncomplete where the managers do not have all that is free.
+    std::uint16_t least_page_end = 0;
+    /// Version 1: where the managers of metadata begin when the file is closed, or its end if there are none, or if it
+    /// has them elsewhere; undefined: it was not closed.
+    Address end = kUndefinedAddress;
     ConstBytes managers;
 
-    /// The offset in version 1 of the end of the file, behind which the addresses of the managers follow.
-    static std::size_t end_offset(FileShape shape) noexcept { return 5U + 2U * shape.sizeof_size; }
+    static constexpr std::uint16_t kIncomplete = 1;
+    /// The offset in version 1 of `least_page_end`, behind which the end follows, and then the addresses of the
+    /// managers.
+    static std::size_t page_end_offset(FileShape shape) noexcept { return 3U + 2U * shape.sizeof_size; }
+    static std::size_t end_offset(FileShape shape) noexcept { return page_end_offset(shape) + 2U; }
     bool decode(FileShape shape, ConstBytes body) noexcept;
     /// Writes version 1 with all addresses undefined.
     void encode(FileShape shape, Writer& writer) const noexcept;
     /// Address of the manager with that number; undefined: there is none.
     Address manager(FileShape shape, unsigned i) const noexcept;
+    /// Where a tail of the file begins that has managers and nothing else: libhdf5 1.10 cuts it off before it changes
+    /// anything. undefined: the file has none.
+    Address tail(FileShape shape, Address end_of_file) const noexcept;
 };
 
 }  // namespace h5mote

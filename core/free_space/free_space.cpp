@@ -25,8 +25,9 @@ constexpr unsigned kManagers = FileSpaceInfoMessage::kMaxManagers;
 constexpr std::uint64_t kLeastPage = 512;
 constexpr std::uint64_t kMostPage = std::uint64_t{1} << 30;
 
-// The managers that this library writes, by SpaceKind.
+// The managers that this library writes, by SpaceKind, and the order in which they lie in the file.
 constexpr std::uint8_t kNumbers[] = {0, 2, 6};
+constexpr SpaceKind kPlaced[] = {SpaceKind::raw_data, SpaceKind::metadata, SpaceKind::pages};
 static_assert(static_cast<int>(SpaceKind::raw_data) == 1 && static_cast<int>(SpaceKind::pages) == 2);
 
 constexpr bool has_managers(std::uint8_t strategy) noexcept {
@@ -170,6 +171,15 @@ bool is_complete(FileState& file) noexcept {
 
 }  // namespace
 
+// What a file's message names.
+struct FreeSpace::Managers {
+    Address operator[](unsigned i) const noexcept { return of[i]; }
+
+    Address of[kManagers];
+    Address tail;  // behind it, and before `end`, the file has managers only; undefined: there is no such part
+    Address end;
+};
+
 static_assert(sizeof(FreeSpace) <= footprint::kFreeSpace, "raise footprint::kFreeSpace");
 
 const FreeSpaceFormat formats::free_space = {&create, &open, &is_complete};
@@ -256,8 +266,10 @@ Status FreeSpace::read(MessageIterator& message) noexcept {
     persistent_ = info.persistent && has_managers(info.strategy);
     threshold_ = info.threshold;
     // A power cut may come between the record and the superblock, which is to say that the file has become shorter.
-    // What lies between both ends is recorded nowhere then.
-    recorded_ = persistent_ && info.end != kUndefinedAddress && info.end >= file_.superblock().end_of_file;
+    // What lies between both ends belongs to the tail then, or, in a file without one, is recorded nowhere.
+    const Address end = file_.superblock().end_of_file;
+    recorded_ = persistent_ && info.least_page_end != FileSpaceInfoMessage::kIncomplete &&
+                info.end != kUndefinedAddress && (info.end >= end || info.tail(shape, end) != kUndefinedAddress);
     return Status::ok;
 }
 
@@ -273,7 +285,7 @@ SpaceKind FreeSpace::kind_of(unsigned manager) const noexcept {
 
 // Whether the managers can be believed: their sections lie in the file, and overlap neither each other nor the
 // superblock, its extension, the root group's header or the managers themselves. corrupt_file: they do not.
-Status FreeSpace::check(const MessageIterator& message, const Address* managers) noexcept {
+Status FreeSpace::check(const MessageIterator& message, const Managers& managers) noexcept {
     constexpr Address kLeastHeader = 12;
     const Superblock& superblock = file_.superblock();
     Overlaps overlaps;
@@ -285,15 +297,22 @@ Status FreeSpace::check(const MessageIterator& message, const Address* managers)
         if (message.block_address() != superblock.extension) {
             overlaps.offer(superblock.extension, kLeastHeader);
         }
+        if (managers.tail != kUndefinedAddress) {
+            overlaps.offer(managers.tail, managers.end - managers.tail);
+        }
         for (unsigned i = 0; i < kManagers; ++i) {
             if (managers[i] == kUndefinedAddress) {
                 continue;
             }
             FreeSpaceManager manager(file_, managers[i]);
             H5MOTE_TRY(manager.open());
-            overlaps.offer(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())));
+            if (managers[i] < managers.tail) {
+                overlaps.offer(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())));
+            }
             if (manager.has_list()) {
-                overlaps.offer(manager.header().list, manager.header().list_size);
+                if (manager.header().list < managers.tail) {
+                    overlaps.offer(manager.header().list, manager.header().list_size);
+                }
                 H5MOTE_TRY(first ? manager.verify() : Status::ok);
                 H5MOTE_TRY(manager.walk(overlaps));
             }
@@ -310,7 +329,7 @@ Status FreeSpace::check(const MessageIterator& message, const Address* managers)
 
 // Takes over the sections of all managers. Large ones come first: a full storage has room for the table of extents only
 // in these.
-Status FreeSpace::load(const Address* managers) noexcept {
+Status FreeSpace::load(const Managers& managers) noexcept {
     for (unsigned i = 0; i < 2 * kManagers; ++i) {
         const Address address = managers[i % kManagers];
         if (address == kUndefinedAddress) {
@@ -328,7 +347,7 @@ Status FreeSpace::load(const Address* managers) noexcept {
 
 // Takes over the space of the managers themselves. `gone`: the storage names them no more. If one of them cannot be
 // read any more, its space is left to File::reclaim().
-Status FreeSpace::release(const Address* managers, bool gone) noexcept {
+Status FreeSpace::release(const Managers& managers, bool gone) noexcept {
     Status result = Status::ok;
     for (unsigned i = 0; i < kManagers; ++i) {
         if (managers[i] == kUndefinedAddress) {
@@ -339,10 +358,15 @@ Status FreeSpace::release(const Address* managers, bool gone) noexcept {
         if (status != Status::ok) {
             file_.space.free().set_complete(false);
             result = status;
-        } else if (manager.has_list()) {
+        } else if (manager.has_list() && manager.header().list < managers.tail) {
             file_.space.release(manager.header().list, manager.header().list_size, gone);
         }
-        file_.space.release(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())), gone);
+        if (managers[i] < managers.tail) {
+            file_.space.release(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())), gone);
+        }
+    }
+    if (managers.tail != kUndefinedAddress) {
+        file_.space.release(managers.tail, managers.end - managers.tail, gone);
     }
     return result;
 }
@@ -379,10 +403,12 @@ Status FreeSpace::take_over(bool& waits) noexcept {
     H5MOTE_TRY(find(message));
     FileSpaceInfoMessage info;
     (void)info.decode(file_.shape(), message.body());
-    Address managers[kManagers];
+    Managers managers;
     for (unsigned i = 0; i < kManagers; ++i) {
-        managers[i] = info.manager(file_.shape(), i);
+        managers.of[i] = info.manager(file_.shape(), i);
     }
+    managers.end = file_.space.end();
+    managers.tail = info.tail(file_.shape(), managers.end);
     const Status sound = check(message, managers);
     if (sound != Status::ok && sound != Status::corrupt_file) {
         return sound;
@@ -402,12 +428,29 @@ Status FreeSpace::take_over(bool& waits) noexcept {
     return status == Status::ok ? released : status;
 }
 
-// Space at the end of the file, which becomes shorter when it is given back; in a full storage, out of what is free.
-// `reuse`: it need not be at the end.
-Status FreeSpace::find_room(Address size, bool reuse, Address& address) noexcept {
+// Where the managers begin that must be the last in the file.
+Address FreeSpace::Rooms::tail() const noexcept {
+    Address first = kUndefinedAddress;
+    for (const SpaceKind kind : {SpaceKind::metadata, SpaceKind::pages}) {
+        const Room& room = of[static_cast<unsigned>(kind)];
+        first = room.size != 0 && room.header < first ? room.header : first;
+    }
+    return first;
+}
+
+SectionWriter FreeSpace::writer_of(SpaceKind kind, const Rooms& rooms) noexcept {
+    SectionWriter writer(file_, own(), threshold_, kind, rooms.tail(), rooms.joined);
+    writer.measure();
+    return writer;
+}
+
+// Space at the end of the file, which becomes shorter when it is given back. The manager of raw data may also lie in
+// space that is free, as in a full storage; `reuse`: it should.
+Status FreeSpace::find_room(SpaceKind kind, Address size, bool reuse, Address& address) noexcept {
     const Usage usage = file_.space.rule().page == 0 ? Usage::raw_data : Usage::object_header;
-    const Status status = reuse ? Status::no_space : file_.space.extend(usage, size, address);
-    return status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
+    const bool anywhere = kind == SpaceKind::raw_data;
+    const Status status = anywhere && reuse ? Status::no_space : file_.space.extend(usage, size, address);
+    return anywhere && status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
 }
 
 // Makes room for the managers. Placing a block changes what is free, and with it how long the lists become: it takes
@@ -415,17 +458,19 @@ Status FreeSpace::find_room(Address size, bool reuse, Address& address) noexcept
 // which it does not. So the room is given back and looked for again until it fits. Where that goes in circles, other
 // space is taken before and given back after, so that each round finds other places. no_space: there is no room, or no
 // place that fits.
-Status FreeSpace::make_room(Room (&rooms)[kWritten]) noexcept {
+Status FreeSpace::make_room(Rooms& rooms) noexcept {
     constexpr unsigned kTries = 32;
     constexpr unsigned kPlain = 4;
     for (unsigned tries = 0; tries < kTries; ++tries) {
-        Address sizes[kWritten];
+        Address sizes[kWritten] = {};
         bool fits = true;
-        for (unsigned i = 0; i < kWritten; ++i) {
-            SectionWriter writer(file_, own(), threshold_, static_cast<SpaceKind>(i));
-            writer.measure();
-            sizes[i] = writer.header().sections == 0 ? 0 : writer.header().list_used;
-            fits = fits && sizes[i] == rooms[i].size;
+        for (const SpaceKind kind : kPlaced) {
+            const auto i = static_cast<unsigned>(kind);
+            if (!rooms.joined || kind == SpaceKind::raw_data) {
+                const SectionWriter writer = writer_of(kind, rooms);
+                sizes[i] = writer.header().sections == 0 ? 0 : writer.header().list_used;
+            }
+            fits = fits && sizes[i] == rooms.of[i].size;
         }
         if (fits) {
             return Status::ok;
@@ -434,66 +479,77 @@ Status FreeSpace::make_room(Room (&rooms)[kWritten]) noexcept {
         const bool circles = tries >= kPlain;
         Address other = 0;
         Address taken = circles ? tries * Address{16} : 0;
-        if (circles && find_room(taken, true, other) != Status::ok) {
+        if (circles && find_room(SpaceKind::raw_data, taken, true, other) != Status::ok) {
             taken = 0;
         }
         const Status status = place_lists(sizes, circles, rooms);
         file_.space.release(other, taken, true);
-        if (status != Status::ok && (status != Status::no_space || !circles)) {
+        const bool joins = status == Status::no_space && !rooms.joined && file_.space.rule().page == 0;
+        rooms.joined = rooms.joined || joins;
+        if (status != Status::ok && !joins && (status != Status::no_space || !circles)) {
             return status;
         }
     }
     return Status::no_space;
 }
 
-Status FreeSpace::place_lists(const Address (&sizes)[kWritten], bool reuse, Room (&rooms)[kWritten]) noexcept {
+Status FreeSpace::place_lists(const Address (&sizes)[kWritten], bool reuse, Rooms& rooms) noexcept {
     const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
-    for (unsigned i = 0; i < kWritten; ++i) {
-        if (sizes[i] != 0) {
-            H5MOTE_TRY(find_room(header, reuse, rooms[i].header));
-            const Status status = find_room(sizes[i], reuse, rooms[i].list);
+    for (const SpaceKind kind : kPlaced) {
+        const Address size = sizes[static_cast<unsigned>(kind)];
+        Room& room = rooms.of[static_cast<unsigned>(kind)];
+        if (size != 0) {
+            H5MOTE_TRY(find_room(kind, header, reuse, room.header));
+            const Status status = find_room(kind, size, reuse, room.list);
             if (status != Status::ok) {
-                file_.space.release(rooms[i].header, header, true);
+                file_.space.release(room.header, header, true);
                 return status;
             }
-            rooms[i].size = sizes[i];
+            room.size = size;
         }
     }
     return Status::ok;
 }
 
 // The last block first, so that the file becomes shorter again.
-void FreeSpace::give_back(Room (&rooms)[kWritten]) noexcept {
+void FreeSpace::give_back(Rooms& rooms) noexcept {
     for (unsigned i = kWritten; i-- > 0;) {
-        if (rooms[i].size != 0) {
-            file_.space.release(rooms[i].list, rooms[i].size, true);
-            file_.space.release(rooms[i].header, static_cast<Address>(FreeSpaceHeader::size(file_.shape())), true);
-            rooms[i] = Room{};
+        Room& room = rooms.of[static_cast<unsigned>(kPlaced[i])];
+        if (room.size != 0) {
+            file_.space.release(room.list, room.size, true);
+            file_.space.release(room.header, static_cast<Address>(FreeSpaceHeader::size(file_.shape())), true);
+            room = Room{};
         }
     }
 }
 
-Status FreeSpace::write(const Room (&rooms)[kWritten]) noexcept {
-    for (unsigned i = 0; i < kWritten; ++i) {
-        if (rooms[i].size != 0) {
-            SectionWriter writer(file_, own(), threshold_, static_cast<SpaceKind>(i));
-            writer.measure();
-            H5MOTE_TRY(writer.write(rooms[i].header, rooms[i].list));
+Status FreeSpace::write(const Rooms& rooms) noexcept {
+    for (const SpaceKind kind : kPlaced) {
+        const Room& room = rooms.of[static_cast<unsigned>(kind)];
+        if (room.size != 0) {
+            SectionWriter writer = writer_of(kind, rooms);
+            H5MOTE_TRY(writer.write(room.header, room.list));
         }
     }
     return Status::ok;
 }
 
-// Writes managers for everything that is free, and then their addresses. no_space: there is no room for them.
+// Writes managers for everything that is free, and then their addresses. Without room for them the message says that
+// free space is not recorded. no_space: there is no room even for that.
 Status FreeSpace::record() noexcept {
     MessageIterator message(file_, file_.superblock().extension);
     H5MOTE_TRY(find(message));
     const FileShape shape = file_.shape();
-    const std::size_t from = FileSpaceInfoMessage::end_offset(shape);
+    const std::size_t from = FileSpaceInfoMessage::page_end_offset(shape);
     // If the block of the message has to be moved, that comes before the free space is counted.
     H5MOTE_TRY(message.secure(message.offset() + from));
-    Room rooms[kWritten];
+    Rooms rooms;
     Status status = make_room(rooms);
+    if (status == Status::no_space) {
+        give_back(rooms);
+        file_.space.free().set_complete(false);
+        status = Status::ok;
+    }
     // From here on the table stays where it is: a call that runs out of memory would otherwise move extents into a new
     // one, of which the record knows nothing.
     busy_ = true;
@@ -512,13 +568,14 @@ Status FreeSpace::record() noexcept {
         give_back(rooms);
         return status;
     }
-    // libhdf5 1.10 cuts the file to the end that stands here, if that is smaller than the end of the file; newer ones
-    // record the end of the file. An undefined end says that there is more free space than was recorded.
-    shape.store_addr(at, file_.space.free().is_complete() ? file_.space.end() : kUndefinedAddress);
+    const Address tail = rooms.tail();
+    store_le<std::uint16_t>(at, file_.space.free().is_complete() ? 0 : FileSpaceInfoMessage::kIncomplete);
+    at += sizeof(std::uint16_t);
+    shape.store_addr(at, tail == kUndefinedAddress ? file_.space.end() : tail);
     std::memset(at + shape.sizeof_addr, 0xff, std::size_t{kManagers} * shape.sizeof_addr);
     for (unsigned i = 0; i < kWritten; ++i) {
-        if (rooms[i].size != 0) {
-            shape.store_addr(at + (1 + kNumbers[i]) * std::size_t{shape.sizeof_addr}, rooms[i].header);
+        if (rooms.of[i].size != 0) {
+            shape.store_addr(at + (1 + kNumbers[i]) * std::size_t{shape.sizeof_addr}, rooms.of[i].header);
         }
     }
     return Status::ok;

@@ -9,11 +9,18 @@
 //                undefined. On the storage that change comes before the first use of the space.
 //   store()      writes new managers behind the end of the file, and their addresses into the message
 //
+// Where the managers of metadata and of pages lie decides whether libhdf5 can go on with the file: it needs space for
+// the lists of such managers while it changes them. Version 1.10 therefore cuts them off the file first, from the end
+// that the message names, and may not come to an end when it changes one that lies elsewhere. So these managers are the
+// last in the file, with nothing behind them. In a full storage, in which they find no place there, the manager of raw
+// data has all sections, which may lie anywhere; a full file with pages gets no record.
+//
 // A power cut between begin() and store() leaves a file without a record, and so does libhdf5. Its free space is lost
 // until File::reclaim() finds it.
 #pragma once
 
 #include "free_space_format.hpp"
+#include "section_writer.hpp"
 #include "spilled_extents.hpp"
 
 namespace h5mote {
@@ -38,25 +45,33 @@ public:
 
 private:
     static constexpr unsigned kWritten = 3;  // managers: one of each SpaceKind
+    struct Managers;
     struct Room {
         Address header = 0;
         Address list = 0;
         Address size = 0;  // of the list; 0: there is none
     };
+    // Where the managers of a record are to be, by SpaceKind.
+    struct Rooms {
+        Room of[kWritten];
+        bool joined = false;  // the manager of raw data has all sections
+        Address tail() const noexcept;
+    };
 
     Status read(MessageIterator& message) noexcept;
     void use(SpaceStrategy strategy, std::uint64_t page_size) noexcept;
     SpaceKind kind_of(unsigned manager) const noexcept;
-    H5MOTE_STEP Status check(const MessageIterator& message, const Address* managers) noexcept;
-    H5MOTE_STEP Status load(const Address* managers) noexcept;
-    Status release(const Address* managers, bool gone) noexcept;
+    H5MOTE_STEP Status check(const MessageIterator& message, const Managers& managers) noexcept;
+    H5MOTE_STEP Status load(const Managers& managers) noexcept;
+    Status release(const Managers& managers, bool gone) noexcept;
     H5MOTE_STEP Status take_over(bool& waits) noexcept;
     Status drop(MessageIterator& message, bool& waits) noexcept;
-    Status find_room(Address size, bool reuse, Address& address) noexcept;
-    H5MOTE_STEP Status make_room(Room (&rooms)[kWritten]) noexcept;
-    Status place_lists(const Address (&sizes)[kWritten], bool reuse, Room (&rooms)[kWritten]) noexcept;
-    void give_back(Room (&rooms)[kWritten]) noexcept;
-    H5MOTE_STEP Status write(const Room (&rooms)[kWritten]) noexcept;
+    SectionWriter writer_of(SpaceKind kind, const Rooms& rooms) noexcept;
+    Status find_room(SpaceKind kind, Address size, bool reuse, Address& address) noexcept;
+    H5MOTE_STEP Status make_room(Rooms& rooms) noexcept;
+    Status place_lists(const Address (&sizes)[kWritten], bool reuse, Rooms& rooms) noexcept;
+    void give_back(Rooms& rooms) noexcept;
+    H5MOTE_STEP Status write(const Rooms& rooms) noexcept;
     H5MOTE_STEP Status record() noexcept;
 
     std::uint64_t threshold_ = 1;

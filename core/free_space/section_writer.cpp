@@ -34,7 +34,7 @@ void SectionWriter::each(Take take) noexcept {
     SpaceMap& free = file_.space.free();
     for (std::size_t i = 0; i < free.count() + own_.size(); ++i) {
         const FreeExtent extent = i < free.count() ? free.get(i) : own_[i - free.count()];
-        if (extent.size != 0 && extent.size >= least_ && kind_of(extent) == kind_) {
+        if (extent.size != 0 && extent.size >= least_ && extent.address < end_ && (all_ || kind_of(extent) == kind_)) {
             take(NumberPair{extent.size, extent.address});
         }
     }

@@ -11,9 +11,11 @@ namespace h5mote {
 /// The sections of which one manager of the file keeps a record.
 class SectionWriter {
 public:
-    /// `own` is space that becomes free with the record. Sections of less than `least` bytes are left out.
-    SectionWriter(FileState& file, Span<const FreeExtent> own, std::uint64_t least, SpaceKind kind) noexcept
-        : file_(file), own_(own), least_(least), kind_(kind) {}
+    /// `own` is space that becomes free with the record. Sections of less than `least` bytes and those from `end` on
+    /// are left out. `all`: the manager has sections of every kind.
+    SectionWriter(FileState& file, Span<const FreeExtent> own, std::uint64_t least, SpaceKind kind, Address end,
+                  bool all) noexcept
+        : file_(file), own_(own), least_(least), kind_(kind), end_(end), all_(all) {}
 
     /// Counts the sections: header() has all numbers then but those of the list's place.
     void measure() noexcept;
@@ -36,6 +38,8 @@ private:
     Span<const FreeExtent> own_;
     std::uint64_t least_;
     SpaceKind kind_;
+    Address end_;
+    bool all_;
     FreeSpaceHeader header_;
     Lookup3Stream checksum_{0};
     Address to_ = 0;    // where the next bytes of the list go ...
