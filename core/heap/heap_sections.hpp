@@ -2,9 +2,9 @@
 // III.H.
 //
 // The heap's free-space manager has them in the file. Every change of the heap stores a new manager beside the old one,
-// so that a header and the manager that it names always agree. Where nothing on the storage leads to the old one, memory
-// is plentiful and the list keeps its size, the old one stays, and changes together with the heap's header. Only the
-// largest kMost sections are kept, so that this takes a bounded time and memory. The rest is lost until the heap is
+// so that a header and the manager that it names always agree. Where nothing on the storage leads to the old one,
+// memory is plentiful and the list keeps its size, the old one stays, and changes together with the heap's header. Only
+// the largest kMost sections are kept, so that this takes a bounded time and memory. The rest is lost until the heap is
 // copied (dense_rebuild.hpp).
 //
 // Sections of whole blocks that do not exist, which libhdf5 stores as well, are not kept: they are addresses, not
