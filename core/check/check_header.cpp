@@ -211,10 +211,12 @@ Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noex
 Status Checker::check_header(Address header, HeaderFacts& facts) noexcept {
     MessageIterator message(file_, header);
     Address block = kUndefinedAddress;
+    bool has_null = false;  // the block, as far as it was walked
     Status status;
     while ((status = message.next()) == Status::ok) {
         if (message.block_address() != block) {
             block = message.block_address();
+            has_null = false;
             H5MOTE_TRY(use(CheckPart::object_header, block, message.block_size()));
             if (block == header) {
                 tell({CheckPart::object_header, 0, static_cast<std::uint8_t>(message.version())});
@@ -224,6 +226,13 @@ Status Checker::check_header(Address header, HeaderFacts& facts) noexcept {
                 H5MOTE_TRY(judge(message.read_prefix(prefix), CheckPart::object_header, header));
                 facts.recorded = prefix.reference_count;
             }
+        }
+        has_null = has_null || message.type() == MessageType::null;
+        const std::size_t left = message.end() - message.offset() - message.size();
+        if (has_null && left != 0 && left < message.layout().head_size()) {
+            // libhdf5 1.14 refuses such a block, a debug version of 1.10 as well.
+            (void)bad(ProblemKind::malformed, CheckPart::object_header, block,
+                      static_cast<std::uint64_t>(MessageType::null));
         }
         const Status checked = check_message(message, facts);
         H5MOTE_TRY(go_on(checked));

@@ -128,18 +128,22 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
     Writer writer(first->image().subspan(prefix.size));
     write_message_head(writer, layout, MessageType::continuation, layout.body_size(continuation_body(file.shape())));
     file.shape().write_addr(writer, block->address());
-    file.shape().write_size(writer, size);
+    // The prefix of a first block is longer. These bytes are now behind the messages, as a null message. If they are
+    // too few for one, the block becomes shorter: libhdf5 refuses a block that has a null message and a gap.
+    const std::size_t free = layout.block_prefix() + used - prefix.size;
+    const std::size_t cut_off = end - free < layout.head_size() ? end - free : 0;
+    file.shape().write_size(writer, size - cut_off);
     if (layout.block_prefix() != 0) {
         store_le<std::uint32_t>(block->at(0), kContinuationSignature);
     }
     move_bytes_down(block->at(layout.block_prefix()), block->at(prefix.size), used - prefix.size);
-    // The prefix of a first block is longer. These bytes are now behind the messages, as a null message, or as a gap if
-    // they are too few for one.
-    const std::size_t free = layout.block_prefix() + used - prefix.size;
     std::memset(block->at(free), 0, end - free);
-    if (end - free >= layout.head_size()) {
+    if (cut_off == 0) {
         Writer null(block->image().subspan(free));
         write_message_head(null, layout, MessageType::null, end - free - layout.head_size());
+    } else {
+        MetadataCache::resize(*block, size - cut_off);
+        file.space.release(narrow(block->address() + block->size()), narrow(cut_off), true);
     }
     from -= prefix.size - layout.block_prefix();
     return Status::ok;

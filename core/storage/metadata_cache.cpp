@@ -367,9 +367,7 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, Checks
     entry->size_ = static_cast<std::uint32_t>(size);
     entry->usage_ = usage;
     entry->checksum_ = checksum;
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        entry->spare_ = 0;
-    }
+    entry->spare_ = 0;
     CacheEntry*& head = bucket(address);
     entry->hash_next_ = head;
     head = entry;

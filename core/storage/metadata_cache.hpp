@@ -76,7 +76,7 @@ public:
     std::size_t size() const noexcept { return size_; }
     static constexpr std::size_t kMostSpare = 0xffff;
     /// Bytes of memory behind the block, into which MetadataCache::resize() lets it grow.
-    std::size_t spare() const noexcept { return H5MOTE_ALL_FORMATS == 0 ? 0 : spare_; }
+    std::size_t spare() const noexcept { return spare_; }
     Usage usage() const noexcept { return usage_; }
     ChecksumPlace checksum() const noexcept { return H5MOTE_ALL_FORMATS == 0 ? ChecksumPlace::at_end : checksum_; }
     /// The first byte that is written when the bytes from `from` on were changed: the checksum changes with them.
@@ -107,7 +107,7 @@ private:
     Phase phase_ = Phase::index;
     bool fresh_ = false;
     ChecksumPlace checksum_ = ChecksumPlace::at_end;
-    std::uint16_t spare_;  // only in builds that read all formats, where add() sets it
+    std::uint16_t spare_;  // add() sets it
 };
 
 /// Keeps a block in the cache, at its place in memory, for as long as the Pinned exists. Empty by default.
