@@ -111,8 +111,9 @@ struct FileCreate {
     SpaceStrategy file_space = SpaceStrategy::managers;
     /// The file records, when it is closed, which of its space is free, so that the next opening uses it again. The
     /// record is taken out of the file before the first of that space is used, so that a power cut leaves none that is
-    /// wrong; what a cut loses, File::reclaim() finds. Only strategies `managers` and `pages` have such a record
-    /// (otherwise invalid_argument).
+    /// wrong; what a cut loses, File::reclaim() finds. So does it what a full storage has no room to record: the file
+    /// says then that its record is not complete. In a file with pages that record needs room at the end of the file.
+    /// Only strategies `managers` and `pages` have a record (otherwise invalid_argument).
     bool persist_free_space = false;
     /// Bytes: smaller free sections are not recorded.
     std::uint64_t free_space_threshold = 1;
