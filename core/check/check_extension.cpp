@@ -75,12 +75,16 @@ private:
 };
 
 // The list of a manager fills its space: libhdf5 cannot go on with a file in which it does not.
-void Checker::check_list_size(Address manager) noexcept {
+Status Checker::check_list_size(Address manager) noexcept {
+    if (!verifying() || only_space()) {
+        return Status::ok;
+    }
     FreeSpaceManager reader(file_, manager);
-    if (verifying() && !only_space() && reader.open() == Status::ok && reader.has_list() &&
-        reader.header().list_used != reader.header().list_size) {
+    H5MOTE_TRY(judge(reader.open(), CheckPart::free_space, manager));
+    if (reader.has_list() && reader.header().list_used != reader.header().list_size) {
         (void)bad(ProblemKind::size, CheckPart::free_space, reader.header().list, reader.header().list_size);
     }
+    return Status::ok;
 }
 
 // `tail`: what lies there is not counted for the managers.
@@ -102,7 +106,7 @@ Status Checker::check_free_space(Address manager, Address tail) noexcept {
     if (only_space()) {
         return Status::ok;
     }
-    check_list_size(manager);
+    H5MOTE_TRY(check_list_size(manager));
     H5MOTE_TRY(judge(reader.verify(), CheckPart::free_space, manager));
     Sections sections(*this, manager);
     return judge(reader.walk(sections), CheckPart::free_space, manager);

@@ -143,7 +143,7 @@ Status UsedBlocks::block(BlockKind kind, Address address, Address size) noexcept
             part = CheckPart::fractal_heap;
             break;
         case BlockKind::free_space_header:
-            checker_.check_list_size(address);
+            H5MOTE_TRY(checker_.check_list_size(address));
             [[fallthrough]];
         case BlockKind::free_space_sections:
             part = CheckPart::free_space;

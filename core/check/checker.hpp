@@ -107,7 +107,7 @@ public:
     Status check_fractal_heap(FractalHeap& heap, Address address) noexcept;
     Status check_local_heap(Address address) noexcept;
     /// Checks that the list of a free-space manager fills its space.
-    void check_list_size(Address manager) noexcept;
+    Status check_list_size(Address manager) noexcept;
     /// Opens a B-tree 2 and adds its nodes to the table of blocks.
     Status check_btree2(BTree2& tree, CheckPart part, Address address) noexcept;
     /// Checks an element of variable-length data: its length in 4 bytes, then its id in the global heap.
