@@ -81,10 +81,14 @@ Status Checker::check_list_size(Address manager) noexcept {
     }
     FreeSpaceManager reader(file_, manager);
     H5MOTE_TRY(judge(reader.open(), CheckPart::free_space, manager));
-    if (reader.has_list() && reader.header().list_used != reader.header().list_size) {
-        (void)bad(ProblemKind::size, CheckPart::free_space, reader.header().list, reader.header().list_size);
-    }
+    check_list_size(reader.header());
     return Status::ok;
+}
+
+void Checker::check_list_size(const FreeSpaceHeader& manager) noexcept {
+    if (manager.list != kUndefinedAddress && manager.list_used != manager.list_size) {
+        (void)bad(ProblemKind::size, CheckPart::free_space, manager.list, manager.list_size);
+    }
 }
 
 // `tail`: what lies there is not counted for the managers.
@@ -106,7 +110,7 @@ Status Checker::check_free_space(Address manager, Address tail) noexcept {
     if (only_space()) {
         return Status::ok;
     }
-    H5MOTE_TRY(check_list_size(manager));
+    check_list_size(reader.header());
     H5MOTE_TRY(judge(reader.verify(), CheckPart::free_space, manager));
     Sections sections(*this, manager);
     return judge(reader.walk(sections), CheckPart::free_space, manager);

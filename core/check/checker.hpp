@@ -26,6 +26,7 @@ namespace h5mote {
 
 class FractalHeap;
 class BTree2;
+struct FreeSpaceHeader;
 
 /// The structure at hand cannot be followed further, which was reported.
 inline constexpr Status kReported = Status::busy;
@@ -127,6 +128,7 @@ private:
     Status check_file_space(ConstBytes body) noexcept;
     class Sections;
     Status check_free_space(Address manager, Address tail) noexcept;
+    void check_list_size(const FreeSpaceHeader& manager) noexcept;
     Status check_sequence(DatatypeView type, ConstBytes value) noexcept;
     Status check_reference(DatatypeView type, ConstBytes value) noexcept;
     Status check_object(std::uint32_t i) noexcept;

@@ -180,20 +180,19 @@ void HeapSections::plan(FileShape shape, const FractalHeapTable& table, FreeSpac
         groups += i == 0 || now_.sections[i].size != now_.sections[i - 1].size ? 1U : 0U;
         fields.bytes += now_.sections[i].size;
     }
-    fields.list_used =
+    fields.list_used = fields.list_size =
         static_cast<Address>(FreeSpaceList::prefix_size(shape) + groups * (fields.count_width() + fields.size_width()) +
                              now_.count * (fields.address_width() + 1U) + FreeSpaceHeader::kChecksumSize);
 }
 
-// Whether the manager and its list stay, which are pinned then. That needs a list of the same size: libhdf5 reads the
-// space that a list has, and takes it for damaged when the list does not fill it.
+// Whether the manager and its list stay, which are pinned then. That needs a list of the same size: libhdf5 cannot go
+// on with a heap whose list does not fill its space.
 bool HeapSections::stays(FileState& file, const FractalHeapTable& table) noexcept {
     if (now_.count == 0 || now_.list == kUndefinedAddress || !file.cache.is_generous()) {
         return false;
     }
     plan(file.shape(), table, fields_);
     fields_.list = now_.list;
-    fields_.list_size = now_.list_size;
     manager_ = file.cache.find(now_.manager);
     list_ = file.cache.find(now_.list);
     const bool both = manager_ && list_ && is_stored(file) && fields_.list_used == now_.list_size;
@@ -223,7 +222,6 @@ Status HeapSections::store(FileState& file, const FractalHeapTable& table, Stage
         return Status::ok;
     }
     plan(shape, table, fields_);
-    fields_.list_size = fields_.list_used;
     Pinned block;
     Pinned list;
     H5MOTE_TRY(blocks.create(Usage::object_header, header_size, block));
