@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""entries_test PROJECT: no public function of a handle is missing in tests/unit/library_lock_test.cpp.
+"""entries_test PROJECT: no public function of a handle is missing in tests/unit/library_lock*_test.cpp.
 
-library_lock_test.cpp shows for each call that it makes that the call takes the Library's lock. This script reads the
+These tests show for each call that they make that the call takes the Library's lock. This script reads the
 public headers, and fails when a class there has a public function that the test does not call, unless EXCUSED names it.
 """
 
@@ -69,7 +69,7 @@ def public_functions(body, name):
 
 def main():
     project = pathlib.Path(sys.argv[1])
-    test = (project / "tests/unit/library_lock_test.cpp").read_text()
+    test = "".join(each.read_text() for each in sorted((project / "tests/unit").glob("library_lock*_test.cpp")))
     called = set(re.findall(r"[.>:]([a-z_]\w*)(?:<[^<>]*>)?\(", test))
     missing = []
     seen = 0
@@ -80,7 +80,7 @@ def main():
                 seen += 1
                 if function not in called and function not in EXCUSED.get(name, ()):
                     missing.append(f"{name}::{function}")
-    print(f"{seen} public functions, {len(missing)} not in library_lock_test.cpp: {' '.join(missing)}")
+    print(f"{seen} public functions, {len(missing)} not in library_lock*_test.cpp: {' '.join(missing)}")
     sys.exit(1 if missing or seen < 100 else 0)
 
 

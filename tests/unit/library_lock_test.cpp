@@ -1,69 +1,13 @@
-// Every public call takes the lock of its Library once, holds it until it returns and releases it. Without
-// H5MOTE_THREADS no call takes it. tests/threads/entries_test.py checks that no public function is missing here.
-#include "storage_bench.hpp"
+// Every public call of a file, an object and a group takes the lock of its Library once: see lock_bench.hpp.
+#include "lock_bench.hpp"
 
 #include <h5mote/check.hpp>
-#include <h5mote/library_lock.hpp>
 #include <h5mote/selection_set.hpp>
 #include <h5mote/variable_length.hpp>
 
 #if H5MOTE_WRITE
 
-using namespace h5mote;
 using namespace h5mote_test;
-
-namespace {
-
-class CountingPort final : public Port {
-public:
-    void lock() noexcept override {
-        entries += depth == 0 ? 1U : 0U;
-        ++depth;
-    }
-    void unlock() noexcept override { --depth; }
-
-    unsigned entries = 0;  // how often a thread that did not hold the lock took it
-    unsigned depth = 0;
-};
-
-constexpr unsigned kOnce = H5MOTE_THREADS != 0 ? 1 : 0;
-
-class LockBench {
-public:
-    LockBench() noexcept : arena({bench_memory, sizeof bench_memory}), library(arena, port), driver(bench_storage) {
-        access.metadata_cache = 2048;
-        access.chunk_cache = 512;
-    }
-    // Whether the lock was taken `times` times since the last call, and is free.
-    bool took(unsigned times) noexcept {
-        const bool right = port.entries == times * kOnce && port.depth == 0;
-        port.entries = 0;
-        return right;
-    }
-
-    Arena arena;
-    CountingPort port;
-    Library library;
-    MemoryDriver driver;
-    FileAccess access;
-};
-
-// Makes a call, which must take the lock once. A returned handle lives until the end of the statement.
-#define TAKES(...)                  \
-    do {                            \
-        (void)bench.took(0);        \
-        (void)(__VA_ARGS__);        \
-        EXPECT_TRUE(bench.took(1)); \
-    } while (0)
-// The same for a call whose result is a temporary handle, which takes the lock again when it ends.
-#define TAKES_AND_ENDS(times, ...)          \
-    do {                                    \
-        (void)bench.took(0);                \
-        (void)(__VA_ARGS__);                \
-        EXPECT_TRUE(bench.took(1 + times)); \
-    } while (0)
-
-}  // namespace
 
 TEST(LibraryLock, EveryCallOfAFile) {
     LockBench bench;
@@ -247,103 +191,5 @@ TEST(LibraryLock, EveryCallOfAGroup) {
 #endif
     TAKES(root.unlink("soft"));
 }
-
-TEST(LibraryLock, EveryCallOfADataset) {
-    LockBench bench;
-    auto file = File::create(bench.library, bench.driver, bench.access);
-    ASSERT_EQ(file.status(), Status::ok);
-    DatasetCreate create;
-    create.chunk = {8};
-    auto log = file->root().create_dataset<std::int32_t>("log", create);
-    ASSERT_EQ(log.status(), Status::ok);
-    const std::int32_t rows[3] = {1, 2, 3};
-    TAKES(log->append(4));
-    TAKES(log->append(5));  // the chunk is in memory already
-    TAKES(log->append(Span<const std::int32_t>(rows)));
-    TAKES(log->append_records(rows, 2));
-    Dataspace space;
-    std::byte encoded[64];
-    DatatypeView type;
-    TAKES(log->dataspace(space));
-    TAKES(log->size());
-    TAKES(log->element_size());
-    TAKES(log->datatype(encoded, type));
-    TAKES(log->set_extent({9}));
-    TAKES(log->set_memory_type(datatype_of<std::int32_t>()));
-#if H5MOTE_PARTIAL_IO
-    std::int32_t read[9];
-    const Dataspace memory = Dataspace::simple({9});
-    const Selection all = Selection::all();
-    TAKES(log->read(all, Span<std::int32_t>(read)));
-    TAKES(log->write(all, Span<const std::int32_t>(read)));
-    TAKES(log->read(all, datatype_of<std::int32_t>(), memory, all, {reinterpret_cast<std::byte*>(read), sizeof read}));
-    TAKES(log->write(all, datatype_of<std::int32_t>(), memory, all, as_bytes(Span<const std::int32_t>(read))));
-#endif
-#if H5MOTE_ALL_FORMATS
-    DatasetInfo info;
-    FilterInfo filter;
-    ExternalFile external;
-    VirtualMapping mapping;
-    ChunkInfo chunk;
-    std::uint64_t bytes = 0;
-    std::uint64_t chunks = 0;
-    std::uint64_t dims[1];
-    char name[8];
-    TAKES(log->info(info));
-    TAKES(log->storage_size(bytes));
-    TAKES(log->index_size(chunks, bytes));
-    TAKES(log->heap_size(bytes));
-    TAKES(log->chunk_dims(dims));
-    TAKES(log->filter(0, filter));
-    TAKES(log->external_file(0, external, Span<char>(name)));
-    TAKES(log->virtual_mapping(0, mapping));
-    TAKES(log->set_virtual_view(VirtualView::last_available));
-    TAKES(log->fill_value(datatype_of<std::int32_t>(), {encoded, 4}));
-    TAKES(log->stored_fill_value({encoded, 4}));
-    TAKES(log->read_stored(all, {reinterpret_cast<std::byte*>(read), sizeof read}));
-    {
-        ChunkIterator walk(*log);
-        TAKES(walk.next(chunk));
-        (void)bench.took(0);
-    }
-    EXPECT_GE(bench.port.entries, kOnce);
-    const std::uint64_t first[1] = {0};
-    TAKES(log->append_rows(Span<const std::int32_t>(rows)));
-    TAKES(log->chunk_info(first, chunk));
-    TAKES(log->chunk_info(0, dims, chunk));
-    TAKES(log->read_chunk(first, encoded, chunk));
-    TAKES(log->write_chunk(first, {encoded, 32}));
-    auto object = file->root().open_object("log");
-    TAKES_AND_ENDS(1, Dataset::from(static_cast<Object&&>(*object)));
-    object = file->root().open_object("log");
-    TAKES(NamedDatatype::from(static_cast<Object&&>(*object)));
-#endif
-    TAKES(log->close());
-}
-
-#if H5MOTE_ALL_FORMATS
-TEST(LibraryLock, EveryCallOfASelectionSet) {
-    LockBench bench;
-    const Dataspace space = Dataspace::simple({8});
-    const std::uint64_t points[2] = {1, 2};
-    const std::uint64_t corners[2] = {1, 2};
-    const std::int64_t offset[1] = {1};
-    SelectionSet set(bench.library);
-    const std::uint64_t one[1] = {1};
-    const Hyperslab slab{one, {}, one, {}};
-    TAKES(set.select_none());
-    TAKES(set.select_points(1, points));
-    TAKES(set.add_points(1, points));
-    TAKES(set.select_hyperslab(SelectionOp::set, slab, space));
-    TAKES(set.combine(SelectionOp::or_, Selection::all(), space));
-    TAKES(set.select_blocks(1, corners));
-    TAKES(set.set_offset(offset));
-    TAKES(set.adjust(offset));
-    TAKES(set.clip_unlimited(5));
-    bool same = false;
-    TAKES(select_shape_same(bench.library, Selection::all(), space, Selection::all(), space, same));
-    TAKES(set.select_all());
-}
-#endif
 
 #endif
