@@ -210,6 +210,10 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         tail_->touch(offset, tail_->size);
         evicted(*tail_);
     }
+    // An implicit index has the space of all its chunks once it has any.
+    if (H5MOTE_ALL_FORMATS != 0 && larger && early_ && (table_.can_remove() || !table_.has_storage())) {
+        return grow_allocated(wanted.data(), smaller);
+    }
     if (smaller) {
         return shrink(wanted.data());
     }
@@ -218,6 +222,35 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     }
     set_dims(wanted.data());
     return Status::ok;
+}
+
+Status DatasetState::grow_allocated(const std::uint64_t* wanted, bool smaller) noexcept {
+    const std::size_t size = rank() * 2 * sizeof(std::uint64_t);
+    auto* const old = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
+    if (old == nullptr) {
+        return Status::out_of_memory;
+    }
+    std::uint64_t* const larger = old + rank();
+    for (unsigned i = 0; i < rank(); ++i) {
+        old[i] = dims()[i];
+        larger[i] = wanted[i] < old[i] ? old[i] : wanted[i];
+    }
+    Status status = edges_unfiltered() ? edges().adapt(*this, larger) : Status::ok;
+    if (status == Status::ok) {
+        set_dims(larger);
+        status = allocate_all(old);
+        if (status == Status::ok && smaller) {
+            status = shrink(wanted);
+        }
+        if (status != Status::ok) {
+            set_dims(old);
+            cleared_ = false;
+            uncleared_ = true;
+            (void)clear_cut();
+        }
+    }
+    file_->context.release(MemoryKind::other, old, size);
+    return status;
 }
 
 // What the files have stays there, also beyond the extent, as with libhdf5.

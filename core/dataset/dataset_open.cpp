@@ -143,6 +143,7 @@ Status DatasetState::load_messages() noexcept {
     FillValueMessage fill_value;
     H5MOTE_TRY(find_fill(message, fill_value));
     default_fill_ = fill_value.value.empty();
+    early_ = H5MOTE_ALL_FORMATS != 0 && fill_value.allocation_time == static_cast<unsigned>(AllocationTime::early);
     // With fill time `never` libhdf5 leaves the caller's memory unchanged where nothing was stored; this library reads
     // zeros.
     const bool never = H5MOTE_ALL_FORMATS != 0 && fill_value.write_time == static_cast<unsigned>(FillTime::never);

@@ -367,7 +367,7 @@ ChunkNumber DatasetState::number_of(const std::uint64_t* scaled) noexcept {
     return narrow(chunk_number(rank(), max_dims(), chunk_dims(), scaled));
 }
 
-Status DatasetState::allocate_all() noexcept {
+Status DatasetState::allocate_all(const std::uint64_t* before) noexcept {
     H5MOTE_TRY(begin_change());
     if (!is_chunked()) {
         return layout_class_ == Layout::contiguous ? allocate_contiguous() : Status::ok;
@@ -385,7 +385,15 @@ Status DatasetState::allocate_all() noexcept {
         empty += dims()[i] == 0 ? 1 : 0;
     }
     for (unsigned i = 0; empty == 0 && i < rank() && status == Status::ok;) {
-        status = allocate_chunk(key_of(scaled));
+        bool known = H5MOTE_ALL_FORMATS != 0 && before != nullptr;
+        for (unsigned k = 0; k < rank() && known; ++k) {
+            known = scaled[k] * chunk_dims()[k] < before[k];
+        }
+        if (known) {
+            scaled[0] = chunks_along(before[0], chunk_dims()[0]) - 1;
+        } else {
+            status = allocate_chunk(key_of(scaled));
+        }
         for (i = 0; i < rank() && ++scaled[i] * chunk_dims()[i] >= dims()[i]; ++i) {
             scaled[i] = 0;
         }

@@ -160,8 +160,9 @@ public:
     Status find_fill(HeaderMessage& message, FillValueMessage& fill_value) noexcept;
     /// Allocates and fills the file space of a contiguous dataset that has none.
     Status allocate_contiguous() noexcept;
-    /// Allocates and fills file space for every element of the current extent (allocation time early).
-    Status allocate_all() noexcept;
+    /// Allocates and fills file space for every element of the current extent (allocation time early). `before`: an
+    /// extent whose chunks have their space already; nullptr: there is none.
+    Status allocate_all(const std::uint64_t* before = nullptr) noexcept;
     /// Names the chunk with these chunk coordinates, which are borrowed.
     ChunkKey key_of(const std::uint64_t* scaled) noexcept {
         const ChunkNumber number = number_of(scaled);
@@ -303,6 +304,10 @@ private:
     Status shrink(const std::uint64_t* wanted) noexcept;
     Status resize_external(const std::uint64_t* wanted) noexcept;
     void set_dims(const std::uint64_t* wanted) noexcept;
+    // The last steps of set_extent() for a dataset that allocates early and becomes larger, in other dimensions perhaps
+    // `smaller`: gives the new chunks their space, as H5Dset_extent() does. After an error, such as no_space, the
+    // dataset is as large as before.
+    Status grow_allocated(const std::uint64_t* wanted, bool smaller) noexcept;
     ChunkNumber first_beyond(const std::uint64_t* sizes) noexcept;
     Status clear_by_coordinates(std::uint64_t* scaled) noexcept;
     Status clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled) noexcept;
@@ -341,6 +346,7 @@ private:
     bool dims_changed_ = false;
     bool zero_fill_ = true;     // unwritten elements are zeros
     bool default_fill_ = true;  // there is no fill value
+    bool early_ = false;        // allocation time early, in builds that read all formats
     ChunkTable table_;
 };
 

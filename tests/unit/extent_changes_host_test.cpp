@@ -62,6 +62,15 @@ struct Shape {
     std::vector<std::uint64_t> most;
     std::vector<std::uint32_t> chunk;
     bool filtered;
+    AllocationTime allocation = AllocationTime::automatic;
+
+    std::uint64_t chunks(const std::vector<std::uint64_t>& extent) const {
+        std::uint64_t all = 1;
+        for (std::size_t d = 0; d < extent.size(); ++d) {
+            all *= (extent[d] + chunk[d] - 1) / chunk[d];
+        }
+        return all;
+    }
 };
 
 // Resizes a dataset at random, writes and appends rows, and compares it with the model, by h5mote and libhdf5. After
@@ -72,6 +81,7 @@ void resize_at_random(Changes& test, const Shape& shape, unsigned seed) {
     create.chunk = ChunkDims({shape.chunk.data(), shape.chunk.size()});
     create.fill = as_bytes(Span<const std::int32_t>(&fill, 1));
     create.reserve = 256;
+    create.allocation = shape.allocation;
     if (shape.filtered) {
         create.filters = {filters::shuffle, filters::deflate};
     }
@@ -142,6 +152,12 @@ void resize_at_random(Changes& test, const Shape& shape, unsigned seed) {
             const Hdf5Id opened = open_image({bytes.data(), bytes.size()}, H5F_ACC_RDWR);
             ASSERT_GE(opened, 0);
             const Hdf5Id set(H5Dopen2(opened, "data", H5P_DEFAULT), H5Dclose);
+            if (shape.allocation == AllocationTime::early) {
+                const Hdf5Id all(H5Dget_space(set), H5Sclose);
+                hsize_t chunks = 0;
+                ASSERT_GE(H5Dget_num_chunks(set, all, &chunks), 0);
+                ASSERT_EQ(chunks, shape.chunks(model.dims)) << "round " << round << " seed " << seed;
+            }
             Model larger = model;
             std::vector<std::uint64_t> wanted;
             std::vector<hsize_t> sizes;
@@ -172,6 +188,22 @@ TEST_F(ExtentChanges, ThirdDimensionUnlimited) {
 TEST_F(ExtentChanges, FixedArrayOfTwoDimensions) { resize_at_random(*this, {{7, 6}, {30, 9}, {3, 4}, false}, 8); }
 // Chunks of more bytes than the chunk cache has.
 TEST_F(ExtentChanges, LargeChunks) { resize_at_random(*this, {{7, 6}, {kUnlimited, 9}, {100, 9}, false}, 9); }
+// With allocation time early every chunk of the extent has its space, whatever the extent becomes.
+TEST_F(ExtentChanges, EarlyAllocation) {
+    resize_at_random(*this, {{5}, {kUnlimited}, {4}, false, AllocationTime::early}, 11);
+}
+TEST_F(ExtentChanges, EarlyFilteredRows) {
+    resize_at_random(*this, {{0, 6}, {kUnlimited, 9}, {3, 4}, true, AllocationTime::early}, 12);
+}
+TEST_F(ExtentChanges, EarlyInTwoUnlimitedDimensions) {
+    resize_at_random(*this, {{3, 6}, {kUnlimited, kUnlimited}, {3, 4}, false, AllocationTime::early}, 13);
+}
+TEST_F(ExtentChanges, EarlyImplicitIndex) {
+    resize_at_random(*this, {{7, 6}, {30, 9}, {3, 4}, false, AllocationTime::early}, 14);
+}
+TEST_F(ExtentChanges, EarlyLargeChunks) {
+    resize_at_random(*this, {{7, 6}, {kUnlimited, 9}, {100, 9}, false, AllocationTime::early}, 15);
+}
 TEST_F(ExtentChanges, OneLargeChunk) { resize_at_random(*this, {{5}, {kUnlimited}, {700}, false}, 10); }
 
 #ifdef H5MOTE_TEST_HDF5
@@ -294,6 +326,76 @@ TEST(ExtentsWithoutRoom, RowsThatFoundNoRoom) {
         }
     }
 }
+
+#if H5MOTE_ALL_FORMATS
+// A dataset that allocates early grows whole or not at all; the space of its new chunks is given back.
+TEST(ExtentsWithoutRoom, EarlyAllocation) {
+    for (const bool filtered : {false, true}) {
+        std::uint64_t failed = 0;
+        bool refused = true;
+        for (std::uint64_t call = 1; refused; ++call) {
+            MallocAllocator memory;
+            NullPort port;
+            constexpr const Filter* kChecksum[] = {&fletcher32_filter};
+            Library library{memory, port, kChecksum, formats::all};
+            GrowingMemoryDriver inner{memory};
+            FullStorage storage(inner);
+            FileAccess access;
+            access.metadata_cache = 4096;
+            auto file = File::create(library, storage, access);
+            ASSERT_EQ(file.status(), Status::ok);
+            DatasetCreate create;
+            create.chunk = {2, 3};
+            create.allocation = AllocationTime::early;
+            if (filtered) {
+                create.filters = {filters::fletcher32};
+            }
+            auto data = file->root().create_dataset("data", file_type_of<std::int32_t>(),
+                                                    Dataspace::simple({3, 4}, {kUnlimited, kUnlimited}), create);
+            ASSERT_EQ(data.status(), Status::ok);
+            const std::vector<std::int32_t> values(12, 7);
+            ASSERT_EQ(data->write(Selection::all(), datatype_of<std::int32_t>(),
+                                  as_bytes(Span<const std::int32_t>(values.data(), values.size()))),
+                      Status::ok);
+            ASSERT_EQ(file->flush(), Status::ok);
+            storage.calls = 0;
+            storage.refuses = call;
+            const Status status = data->set_extent({9, 2});
+            refused = storage.calls >= call;
+            storage.refuses = 0;
+            // What is asked for ahead may be refused without harm.
+            const bool grown = status == Status::ok;
+            EXPECT_TRUE(grown || (refused && status == Status::no_space)) << to_string(status);
+            failed += grown ? 0 : 1;
+            Dataspace space;
+            ASSERT_EQ(data->dataspace(space), Status::ok);
+            EXPECT_EQ(space.dims()[0], grown ? 9U : 3U);
+            EXPECT_EQ(space.dims()[1], grown ? 2U : 4U);
+            // What could not be cleared at once is cleared here.
+            ASSERT_EQ(file->flush(), Status::ok);
+            std::uint64_t chunks = 0;
+            {
+                ChunkIterator each(*data);
+                for (ChunkInfo chunk; each.next(chunk) == Status::ok;) {
+                    ++chunks;
+                }
+            }
+            EXPECT_EQ(chunks, grown ? 5U : 4U);
+            std::vector<std::int32_t> read(grown ? 18 : 12);
+            ASSERT_EQ(data->read(Selection::all(), datatype_of<std::int32_t>(),
+                                 {reinterpret_cast<std::byte*>(read.data()), read.size() * sizeof read[0]}),
+                      Status::ok);
+            for (std::size_t i = 0; i < read.size(); ++i) {
+                EXPECT_EQ(read[i], !grown || i < 6 ? 7 : 0) << i;
+            }
+            ASSERT_EQ(data->close(), Status::ok);
+            EXPECT_TRUE(findings_in(*file).none());
+            ASSERT_EQ(file->close(), Status::ok);
+        }
+        EXPECT_GT(failed, 3U);
+    }
+}
+#endif
 
 #if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
 // The index of a dataset with a large maximum takes most of the storage. Chunks leave it only in a copy, for which

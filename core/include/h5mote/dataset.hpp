@@ -255,6 +255,8 @@ public:
     /// where there were others before it became smaller. invalid_argument: the dataset is not chunked, or a size is
     /// beyond the maximum of its dimension. unsupported (Feature::chunk_index): the file does not store the maximum
     /// sizes, by which the chunks of this dataset are numbered; h5mote and libhdf5 store them in all that they make.
+    /// With allocation time early the new chunks get their space and the fill value here (not in profile `logger`);
+    /// no_space, with nothing changed: there is too little for all of them.
     ///
     /// What lies beyond the new extent is cleared once the new sizes are durable: chunks give their space back, and
     /// parts of chunks become fill values. Therefore a call that makes the dataset smaller writes and syncs on a
