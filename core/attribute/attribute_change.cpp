@@ -275,6 +275,32 @@ H5MOTE_STEP Status remove_stored(FileState& file, Address header, std::string_vi
     return remove_message(attribute.message);
 }
 
+// With its last attribute an object loses the attribute info message, as with libhdf5, so that creation orders count
+// from 0 again: there are only 65,535. The attribute is gone on the storage before: libhdf5 finds none without the
+// message, and a later one could get the same order.
+H5MOTE_STEP Status remove_info(FileState& file, Address header) noexcept {
+    Address block = 0;
+    {
+        MessageIterator message(file, header);
+        H5MOTE_TRY(message.next(MessageType::attribute_info));
+        AttributeInfoMessage info;
+        H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+        if (info.storage.heap != kUndefinedAddress) {
+            return Status::ok;
+        }
+        block = message.block_address();
+        message.restart(header);
+        const Status status = message.next(MessageType::attribute);
+        if (status != Status::not_found) {
+            return status;
+        }
+    }
+    H5MOTE_TRY(order_other_blocks(file, header, block));
+    MessageIterator message(file, header);
+    H5MOTE_TRY(message.next(MessageType::attribute_info));
+    return remove_message(message);
+}
+
 }  // namespace
 
 H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
@@ -301,6 +327,8 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
         if (committed != kUndefinedAddress && !stored.is_shared() && file.order() == Status::ok) {
             (void)release_committed_type(file, committed);
         }
+        // The attribute is gone, whatever fails here.
+        (void)remove_info(file, address_);
         return Status::ok;
     } else {
         return remove_stored(*file_, address_, name);

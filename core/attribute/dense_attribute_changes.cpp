@@ -429,11 +429,12 @@ Status AttributeChanges::stage_removal(ConstBytes name) noexcept {
     return Status::ok;
 }
 
-// Finds out whether so few attributes are left without that one that the header gets them, and which number it has.
+// Finds out whether so few attributes are left without that one, or none, that the header gets them, and which number
+// it has.
 Status AttributeChanges::wants_compact(ConstBytes name, std::uint64_t& position, bool& wants) noexcept {
     BTree2 names;
     H5MOTE_TRY(names.open(file_, dense().name_index));
-    wants = names.size() <= min_dense_ && version_ != 1;
+    wants = (names.size() <= min_dense_ || names.size() == 1) && version_ != 1;
     if (!wants) {
         return Status::ok;
     }

@@ -363,12 +363,13 @@ Status LinkChanges::stage_removal(const DenseAddresses& from, ConstBytes name) n
     return Status::ok;
 }
 
-// Finds out whether so few links are left without that one that the header gets them, and which number it has.
+// Finds out whether so few links are left without that one, or none, that the header gets them, and which number it
+// has.
 Status LinkChanges::wants_compact(ConstBytes name, std::uint64_t& position, bool& wants) noexcept {
     BTree2 names;
     H5MOTE_TRY(read_limits());
     H5MOTE_TRY(names.open(file_, dense().name_index));
-    wants = names.size() <= limits_.min_dense;
+    wants = names.size() <= limits_.min_dense || names.size() == 1;
     if (!wants) {
         return Status::ok;
     }

@@ -143,7 +143,9 @@ Status changeable_storage(FileState& file, Address group, LinkStorage& kind) noe
     return Status::ok;
 }
 
-Status remove_link(FileState& file, Address group, std::string_view name) noexcept {
+namespace {
+
+H5MOTE_STEP Status remove_stored(FileState& file, Address group, std::string_view name) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         LinkStorage kind = LinkStorage::compact;
         H5MOTE_TRY(changeable_storage(file, group, kind));
@@ -158,6 +160,42 @@ Status remove_link(FileState& file, Address group, std::string_view name) noexce
     LinkMessage removed;
     H5MOTE_TRY(find_link(message, name, removed));
     return remove_message(message);
+}
+
+// A group that has lost its last link counts creation orders from 0 again, as with libhdf5. The link is gone on the
+// storage before: with the lower number a later link could get the same order.
+H5MOTE_STEP Status restart_order(FileState& file, Address group) noexcept {
+    Address block = 0;
+    {
+        MessageIterator message(file, group);
+        H5MOTE_TRY(message.next(MessageType::link_info));
+        LinkInfoMessage info;
+        H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+        if (info.max_order == 0 || info.storage.heap != kUndefinedAddress) {
+            return Status::ok;
+        }
+        block = message.block_address();
+        message.restart(group);
+        const Status status = message.next(MessageType::link);
+        if (status != Status::not_found) {
+            return status;
+        }
+    }
+    H5MOTE_TRY(order_other_blocks(file, group, block));
+    MessageIterator message(file, group);
+    H5MOTE_TRY(message.next(MessageType::link_info));
+    return message.store(LinkInfoMessage::kOrderOffset, 0, 8, Phase::object);
+}
+
+}  // namespace
+
+Status remove_link(FileState& file, Address group, std::string_view name) noexcept {
+    H5MOTE_TRY(remove_stored(file, group, name));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // The link is gone, whatever fails here, and a number that is too high does no harm.
+        (void)restart_order(file, group);
+    }
+    return Status::ok;
 }
 
 Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept {

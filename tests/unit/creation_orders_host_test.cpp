@@ -1,0 +1,140 @@
+// Creation orders of links and attributes, counted as libhdf5 counts them: after the last one has gone, from 0 again.
+#include <h5mote/config.hpp>
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS && defined(H5MOTE_TEST_HDF5)
+
+#include "object_changes.hpp"
+
+#include <random>
+
+namespace {
+
+using namespace h5mote_test;
+
+// What libhdf5 says of the numbers of a group and its attributes.
+std::string orders_of(hid_t file) {
+    const Hdf5Id group(H5Gopen2(file, "group", H5P_DEFAULT), H5Gclose);
+    H5G_info_t info{};
+    EXPECT_GE(H5Gget_info(group, &info), 0);
+    std::string text = "next " + std::to_string(info.max_corder) + ":";
+    for (hsize_t i = 0; i < info.nlinks; ++i) {
+        H5L_info_t link{};
+        EXPECT_GE(H5Lget_info_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, &link, H5P_DEFAULT), 0);
+        text += " " + std::to_string(link.corder);
+    }
+    H5O_info_t object{};
+    EXPECT_GE(H5Oget_info2(group, &object, H5O_INFO_ALL), 0);
+    constexpr unsigned kAttributeInfo = 0x15;
+    text += (object.hdr.mesg.present >> kAttributeInfo & 1U) != 0 ? ", attribute info:" : ", none:";
+    for (hsize_t i = 0; i < object.num_attrs; ++i) {
+        H5A_info_t attribute{};
+        EXPECT_GE(H5Aget_info_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, &attribute, H5P_DEFAULT), 0);
+        text += " " + std::to_string(attribute.corder);
+    }
+    return text;
+}
+
+hid_t create_file() {
+    const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_fapl_core(access, 65536, 0);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    return H5Fcreate("reference", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+}
+
+hid_t create_group(hid_t file, unsigned max_compact, unsigned min_dense) {
+    const Hdf5Id create(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+    H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    H5Pset_attr_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    H5Pset_link_phase_change(create, max_compact, min_dense);
+    H5Pset_attr_phase_change(create, max_compact, min_dense);
+    return H5Gcreate2(file, "group", H5P_DEFAULT, create, H5P_DEFAULT);
+}
+
+// The group of libhdf5's own file.
+struct Reference {
+    bool add_link(const std::string& name) const {
+        return H5Lcreate_soft("there", group, name.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    }
+    bool remove_link(const std::string& name) const { return H5Ldelete(group, name.c_str(), H5P_DEFAULT) >= 0; }
+    bool add_attribute(const std::string& name) const {
+        const Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+        return Hdf5Id(H5Acreate2(group, name.c_str(), H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose) >= 0;
+    }
+    bool remove_attribute(const std::string& name) const { return H5Adelete(group, name.c_str()) >= 0; }
+
+    const Hdf5Id group;
+};
+
+struct CreationOrders : public Changes {
+    // Adds and removes at random, often until nothing is left, and compares the numbers.
+    void run(std::uint16_t max_compact, std::uint16_t min_dense, unsigned seed) {
+        GroupCreate create;
+        create.track_link_order = true;
+        create.max_compact = max_compact;
+        create.min_dense = min_dense;
+        create.attributes = {true, max_compact, min_dense};
+        auto made = root.create_group("group", create);
+        ASSERT_EQ(made.status(), Status::ok);
+        const Hdf5Id theirs(create_file(), H5Fclose);
+        const Reference reference{Hdf5Id(create_group(theirs, max_compact, min_dense), H5Gclose)};
+        std::mt19937 random(seed);
+        unsigned emptied = 0;
+        for (unsigned round = 0; round < 60; ++round) {
+            const auto steps = static_cast<unsigned>(random() % 100);
+            const bool removes = random() % 2 == 0;
+            for (unsigned i = 0; i < steps; ++i) {
+                change(*made, reference, random, removes);
+            }
+            ASSERT_EQ(file.flush(), Status::ok);
+            const std::vector<std::byte> bytes = image();
+            const Hdf5Id opened = open_image({bytes.data(), bytes.size()});
+            ASSERT_GE(opened, 0);
+            const std::string expected = orders_of(theirs);
+            ASSERT_EQ(orders_of(opened), expected) << "round " << round << " seed " << seed;
+            emptied += expected.compare(0, 7, "next 0:") == 0 ? 1 : 0;
+        }
+        EXPECT_GT(emptied, 4U);
+    }
+
+private:
+    static void change(Group& group, const Reference& reference, std::mt19937& random, bool removes) {
+        const std::string name = "n" + std::to_string(random() % 11);
+        const bool removing = random() % 10 < (removes ? 9U : 3U);
+        Status status = Status::ok;
+        bool done = false;
+        if (random() % 2 == 0) {
+            status = removing ? group.unlink(name) : group.create_soft_link(name, "there");
+            done = removing ? reference.remove_link(name) : reference.add_link(name);
+        } else if (removing) {
+            status = group.remove_attribute(name);
+            done = reference.remove_attribute(name);
+        } else {
+            status = group.open_attribute(name).status() == Status::not_found
+                         ? group.write_attribute(name, std::int32_t{1})
+                         : Status::already_exists;
+            done = reference.add_attribute(name);
+        }
+        EXPECT_EQ(status == Status::ok, done) << name;
+    }
+};
+
+TEST_F(CreationOrders, CountAsThoseOfLibhdf5) { run(8, 6, 1); }
+TEST_F(CreationOrders, CountInGroupsThatAreSoonDense) { run(2, 1, 2); }
+TEST_F(CreationOrders, CountInGroupsThatAreAlwaysDense) { run(0, 0, 3); }
+TEST_F(CreationOrders, CountInGroupsThatStayDense) { run(4, 0, 4); }
+
+// An object can have more than 65,535 attributes one after the other.
+TEST_F(CreationOrders, DoNotRunOut) {
+    GroupCreate create;
+    create.attributes.track_order = true;
+    auto group = root.create_group("group", create);
+    ASSERT_EQ(group.status(), Status::ok);
+    for (unsigned i = 0; i < 0x10001; ++i) {
+        ASSERT_EQ(group->write_attribute("one", std::int32_t{1}), Status::ok) << i;
+        ASSERT_EQ(group->remove_attribute("one"), Status::ok) << i;
+    }
+}
+
+}  // namespace
+
+#endif
