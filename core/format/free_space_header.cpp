@@ -7,6 +7,14 @@ namespace {
 
 constexpr std::uint32_t kHeaderSignature = 0x44485346U;  // "FSHD"
 
+// Percentages of use at which libhdf5 gives a list less space, or more.
+constexpr unsigned kShrink = 80;
+constexpr unsigned kExpand = 120;
+
+// How many classes of sections each client has.
+constexpr unsigned kHeapClasses = 4;
+constexpr unsigned kFileClasses = 3;
+
 }  // namespace
 
 bool FreeSpaceListPlace::decode(FileShape shape, ConstBytes header) noexcept {
@@ -26,10 +34,7 @@ bool FreeSpaceHeader::decode(FileShape shape, ConstBytes header) noexcept {
     bytes = shape.read_size(reader);
     sections = reader.uint(shape.sizeof_size);
     serialized = reader.uint(shape.sizeof_size);
-    others = reader.uint(shape.sizeof_size);
-    classes = reader.u16();
-    shrink = reader.u16();
-    expand = reader.u16();
+    reader.skip(shape.sizeof_size + 6U);
     address_bits = reader.u16();
     longest = reader.uint(shape.sizeof_size);
     return FreeSpaceListPlace::decode(shape, header) && address_bits != 0 && address_bits <= 64;
@@ -41,11 +46,11 @@ void FreeSpaceHeader::encode(FileShape shape, Writer& writer) const noexcept {
     writer.u8(client);
     shape.write_size(writer, bytes);
     shape.write_size(writer, sections);
-    shape.write_size(writer, serialized);
-    shape.write_size(writer, others);
-    writer.u16(classes);
-    writer.u16(shrink);
-    writer.u16(expand);
+    shape.write_size(writer, sections);
+    shape.write_size(writer, 0);
+    writer.u16(client == kClientHeap ? kHeapClasses : kFileClasses);
+    writer.u16(kShrink);
+    writer.u16(kExpand);
     writer.u16(address_bits);
     shape.write_size(writer, longest);
     shape.write_addr(writer, list);

@@ -30,20 +30,20 @@ struct FreeSpaceListPlace {
 };
 
 struct FreeSpaceHeader : FreeSpaceListPlace {
-    std::uint8_t client = 0;         ///< 0: a fractal heap, 1: a file
+    static constexpr std::uint8_t kClientHeap = 0;
+    static constexpr std::uint8_t kClientFile = 1;
+
+    std::uint8_t client = kClientFile;
     Address bytes = 0;               ///< bytes of all sections
     std::uint64_t sections = 0;      ///< number of sections ...
-    std::uint64_t serialized = 0;    ///< ... of which so many are in the list ...
-    std::uint64_t others = 0;        ///< ... and so many are not
-    std::uint16_t classes = 0;       ///< number of section classes
-    std::uint16_t shrink = 0;        ///< at which percentages of use the list gets less space ...
-    std::uint16_t expand = 0;        ///< ... or more
+    std::uint64_t serialized = 0;    ///< ... of which so many are in the list
     std::uint16_t address_bits = 0;  ///< of the address space of the sections
     std::uint64_t longest = 0;       ///< most bytes that a section can have; may be more than an Address holds
 
     /// Reads size() bytes; false when they are no header, or its address space has no bits or more than 64.
     bool decode(FileShape shape, ConstBytes header) noexcept;
-    /// Writes size() bytes, the checksum with them.
+    /// Writes size() bytes, the checksum with them, of a manager whose list has all its sections. How many classes of
+    /// sections its client has and when the list gets more or less space is what libhdf5 writes.
     void encode(FileShape shape, Writer& writer) const noexcept;
 
     /// Widths of the numbers in the list: how many sections a group has, and the size and the address of these.

@@ -76,7 +76,7 @@ public:
     Status section(Address address, std::uint64_t size) noexcept override {
         offer(address, narrow(size));
         ++sections_;
-        bytes_ += size;
+        bytes_ += narrow(size);
         return Status::ok;
     }
     void offer(Address address, Address size) noexcept {
@@ -108,11 +108,11 @@ public:
 
 private:
     NextPairs next_;
-    std::uint64_t sections_ = 0;
-    std::uint64_t bytes_ = 0;
-    std::uint64_t offered_ = 0;
-    std::uint64_t most_ = 0;
-    std::uint64_t judged_ = 0;
+    std::size_t sections_ = 0;
+    Address bytes_ = 0;
+    std::size_t offered_ = 0;
+    std::size_t most_ = 0;
+    std::size_t judged_ = 0;
     Address end_ = 0;
 };
 
@@ -430,12 +430,9 @@ Status FreeSpace::take_over(bool& waits) noexcept {
 
 // Where the managers begin that must be the last in the file.
 Address FreeSpace::Rooms::tail() const noexcept {
-    Address first = kUndefinedAddress;
-    for (const SpaceKind kind : {SpaceKind::metadata, SpaceKind::pages}) {
-        const Room& room = of[static_cast<unsigned>(kind)];
-        first = room.size != 0 && room.header < first ? room.header : first;
-    }
-    return first;
+    const Room& metadata = of[static_cast<unsigned>(SpaceKind::metadata)];
+    const Room& pages = of[static_cast<unsigned>(SpaceKind::pages)];
+    return metadata.size != 0 ? metadata.header : pages.size != 0 ? pages.header : kUndefinedAddress;
 }
 
 SectionWriter FreeSpace::writer_of(SpaceKind kind, const Rooms& rooms) noexcept {

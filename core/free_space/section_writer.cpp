@@ -3,11 +3,7 @@
 namespace h5mote {
 namespace {
 
-// As libhdf5 writes them. Addresses and sizes of sections have 63 bits, which is what its drivers have.
-constexpr std::uint8_t kClientFile = 1;
-constexpr std::uint16_t kClasses = 3;
-constexpr std::uint16_t kShrink = 80;
-constexpr std::uint16_t kExpand = 120;
+// As with libhdf5, whose drivers have addresses of 63 bits.
 constexpr std::uint16_t kAddressBits = 63;
 
 constexpr std::uint64_t longest(FileShape shape) noexcept {
@@ -28,48 +24,56 @@ SpaceKind SectionWriter::kind_of(const FreeExtent& extent) const noexcept {
                                                 : SpaceKind::metadata;
 }
 
-// Calls `take` with size and address of each section of the manager's kind, in no order.
-template <typename Take>
-void SectionWriter::each(Take take) noexcept {
+bool SectionWriter::next(std::size_t& i, NumberPair& section) noexcept {
     SpaceMap& free = file_.space.free();
-    for (std::size_t i = 0; i < free.count() + own_.size(); ++i) {
+    while (i < free.count() + own_.size()) {
         const FreeExtent extent = i < free.count() ? free.get(i) : own_[i - free.count()];
+        ++i;
         if (extent.size != 0 && extent.size >= least_ && extent.address < end_ && (all_ || kind_of(extent) == kind_)) {
-            take(NumberPair{extent.size, extent.address});
+            section = {extent.size, extent.address};
+            return true;
         }
+    }
+    return false;
+}
+
+// One pass: the next few sections in their order.
+void SectionWriter::gather(NextPairs& sections) noexcept {
+    sections.begin_pass();
+    NumberPair section{};
+    for (std::size_t i = 0; next(i, section);) {
+        sections.offer(section);
     }
 }
 
 std::uint64_t SectionWriter::count_equal(Address size) noexcept {
     std::uint64_t count = 0;
-    each([&](const NumberPair& section) { count += section.first == size ? 1 : 0; });
+    NumberPair section{};
+    for (std::size_t i = 0; next(i, section);) {
+        count += section.first == size ? 1 : 0;
+    }
     return count;
 }
 
 void SectionWriter::measure() noexcept {
-    header_ = {};
-    header_.client = kClientFile;
-    header_.classes = kClasses;
-    header_.shrink = kShrink;
-    header_.expand = kExpand;
     header_.address_bits = kAddressBits;
     header_.longest = longest(file_.shape());
-    each([&](const NumberPair& section) {
+    NumberPair section{};
+    for (std::size_t i = 0; next(i, section);) {
         header_.bytes += section.first;
         ++header_.sections;
-    });
+    }
     header_.serialized = header_.sections;
     Address groups = 0;
     Address size = 0;
-    NextPairs next;
+    NextPairs few;
     do {
-        next.begin_pass();
-        each([&](const NumberPair& section) { next.offer(section); });
-        for (std::size_t i = 0; i < next.count(); ++i) {
-            groups += next[i].first != size ? 1 : 0;
-            size = next[i].first;
+        gather(few);
+        for (std::size_t i = 0; i < few.count(); ++i) {
+            groups += few[i].first != size ? 1 : 0;
+            size = few[i].first;
         }
-    } while (next.count() == NextPairs::kMost);
+    } while (few.count() == NextPairs::kMost);
     header_.list_used = static_cast<Address>(
         FreeSpaceList::prefix_size(file_.shape()) + FreeSpaceHeader::kChecksumSize +
         groups * (header_.count_width() + header_.size_width()) + header_.sections * (header_.address_width() + 1));
@@ -102,20 +106,19 @@ Status SectionWriter::put(std::uint64_t number, unsigned width) noexcept {
 Status SectionWriter::write_sections() noexcept {
     const unsigned section = section_class(file_.space.rule().page, kind_);
     Address size = 0;
-    NextPairs next;
+    NextPairs few;
     do {
-        next.begin_pass();
-        each([&](const NumberPair& pair) { next.offer(pair); });
-        for (std::size_t i = 0; i < next.count(); ++i) {
-            if (next[i].first != size) {
-                size = next[i].first;
+        gather(few);
+        for (std::size_t i = 0; i < few.count(); ++i) {
+            if (few[i].first != size) {
+                size = few[i].first;
                 H5MOTE_TRY(put(count_equal(size), header_.count_width()));
                 H5MOTE_TRY(put(size, header_.size_width()));
             }
-            H5MOTE_TRY(put(next[i].second, header_.address_width()));
+            H5MOTE_TRY(put(few[i].second, header_.address_width()));
             H5MOTE_TRY(put(section, 1));
         }
-    } while (next.count() == NextPairs::kMost);
+    } while (few.count() == NextPairs::kMost);
     return Status::ok;
 }
 

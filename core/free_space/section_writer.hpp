@@ -17,7 +17,7 @@ public:
                   bool all) noexcept
         : file_(file), own_(own), least_(least), kind_(kind), end_(end), all_(all) {}
 
-    /// Counts the sections: header() has all numbers then but those of the list's place.
+    /// Call once: counts the sections. header() has all numbers then but those of the list's place.
     void measure() noexcept;
     /// Writes header and list to these addresses. io_error.
     Status write(Address header, Address list) noexcept;
@@ -27,8 +27,10 @@ private:
     static constexpr std::size_t kPiece = 64;
 
     SpaceKind kind_of(const FreeExtent& extent) const noexcept;
-    template <typename Take>
-    void each(Take take) noexcept;
+    // Size and address of the first section of the manager's kind that has the number `i` or a later one, in no
+    // order; `i` becomes the number behind it. false: there is none.
+    H5MOTE_STEP bool next(std::size_t& i, NumberPair& section) noexcept;
+    H5MOTE_STEP void gather(NextPairs& sections) noexcept;
     std::uint64_t count_equal(Address size) noexcept;
     Status put(std::uint64_t number, unsigned width) noexcept;
     Status flush() noexcept;

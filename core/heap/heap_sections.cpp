@@ -5,11 +5,6 @@
 namespace h5mote {
 namespace {
 
-// Numbers of a heap's manager as libhdf5 writes them.
-constexpr std::uint8_t kClientHeap = 0;
-constexpr std::uint16_t kClasses = 4;
-constexpr std::uint16_t kShrink = 80;
-constexpr std::uint16_t kExpand = 120;
 // Classes of sections: bytes of a direct block; blocks that do not exist, of which more bytes say which.
 constexpr std::uint8_t kSingle = 0;
 constexpr std::uint8_t kFirstRow = 1;
@@ -36,7 +31,7 @@ Status HeapSections::load(FileState& file, const FractalHeapTable& table, Addres
     FreeSpaceHeader header;
     H5MOTE_TRY(file.window(Usage::object_header, manager, size, true, window));
     H5MOTE_TRY(window.view(0, size, bytes));
-    if (!header.decode(shape, bytes) || header.client != kClientHeap ||
+    if (!header.decode(shape, bytes) || header.client != FreeSpaceHeader::kClientHeap ||
         header.address_width() != table.offset_width()) {
         return file.context.fail(Module::heap, H5MOTE_HERE, Status::corrupt_file, 0, manager);
     }
@@ -168,10 +163,7 @@ void HeapSections::sort() noexcept {
 void HeapSections::plan(FileShape shape, const FractalHeapTable& table, FreeSpaceHeader& fields) noexcept {
     sort();
     fields = FreeSpaceHeader{};
-    fields.client = kClientHeap;
-    fields.classes = kClasses;
-    fields.shrink = kShrink;
-    fields.expand = kExpand;
+    fields.client = FreeSpaceHeader::kClientHeap;
     fields.address_bits = table.heap_bits;
     fields.longest = std::uint64_t{1} << table.direct_bits;
     fields.sections = fields.serialized = now_.count;

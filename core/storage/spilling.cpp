@@ -17,7 +17,6 @@ FreeExtent Spilling::get(SpaceMap& map, std::size_t i) noexcept {
     FreeExtent extent{0, 0, kForEver, SpaceKind::metadata};
     if (!read(entry_of(map, i), extent)) {
         lose(map);
-        return {0, 0, kForEver, SpaceKind::metadata};
     }
     return extent;
 }

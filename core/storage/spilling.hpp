@@ -17,7 +17,8 @@ public:
 protected:
     ~Spilling() = default;
 
-    /// Reads an extent of the table. false: the storage failed. The map then forgets all that the table has.
+    /// Reads an extent of the table. false: the storage failed, and `extent` is as it was. The map then forgets all
+    /// that the table has.
     virtual bool read(std::size_t i, FreeExtent& extent) noexcept = 0;
     /// Makes room for so many extents. That may allocate and release space, which changes the map. false: there is
     /// less.
