@@ -94,6 +94,7 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
     if (!growable_) {
         const std::uint64_t longer = dims()[0] + count;
         H5MOTE_TRY(secure_dims(&longer));
+        H5MOTE_TRY(count == 0 ? Status::ok : allocate_late());
         growable_ = count != 0;
     }
     if (H5MOTE_PARTIAL_IO != 0 && !fits_cache()) {
@@ -204,14 +205,20 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
             H5MOTE_TRY(fill_file(address + offset, chunk_bytes_ - offset));
         }
     } else if (row != 0) {
-        H5MOTE_TRY(open_tail());
-        const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
-        H5MOTE_TRY(fill(at, static_cast<std::size_t>(end - at) / element_size_));
-        tail_->touch(offset, tail_->size);
-        evicted(*tail_);
+        // Where nothing was written to the chunk there is nothing to clear.
+        ChunkLocation location;
+        H5MOTE_TRY(H5MOTE_ALL_FORMATS != 0 ? table_.find(number, location) : Status::ok);
+        if (H5MOTE_ALL_FORMATS == 0 || location.address != kUndefinedAddress || cached_chunk(number) != nullptr) {
+            H5MOTE_TRY(open_tail());
+            const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
+            H5MOTE_TRY(fill(at, static_cast<std::size_t>(end - at) / element_size_));
+            tail_->touch(offset, tail_->size);
+            evicted(*tail_);
+        }
     }
     // An implicit index has the space of all its chunks once it has any.
-    if (H5MOTE_ALL_FORMATS != 0 && larger && early_ && (table_.can_remove() || !table_.has_storage())) {
+    if (H5MOTE_ALL_FORMATS != 0 && larger && allocation_ == AllocationTime::early &&
+        (table_.can_remove() || !table_.has_storage())) {
         return grow_allocated(wanted.data(), smaller);
     }
     if (smaller) {

@@ -332,8 +332,9 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     }
     header.end();
 
+    // Those of libhdf5, which leaves a virtual dataset what a contiguous one has (H5Pset_virtual).
     constexpr AllocationTime kDefault[] = {AllocationTime::early, AllocationTime::late, AllocationTime::incremental,
-                                           AllocationTime::incremental};
+                                           AllocationTime::late};
     const AllocationTime allocation = create_.allocation == AllocationTime::automatic
                                           ? kDefault[static_cast<unsigned>(layout_.layout_class)]
                                           : create_.allocation;
@@ -404,9 +405,10 @@ ChunkIndex NewDataset::fixed_index() const noexcept {
                                                                              : ChunkIndex::fixed_array;
 }
 
-// Whether the layout message alone locates the chunks.
+// Whether the layout message alone locates the chunks, or the index comes with the first of them.
 bool NewDataset::needs_no_index() const noexcept {
-    return H5MOTE_ALL_FORMATS != 0 && (layout_.index == ChunkIndex::single || layout_.index == ChunkIndex::implicit);
+    return H5MOTE_ALL_FORMATS != 0 && (layout_.index == ChunkIndex::single || layout_.index == ChunkIndex::implicit ||
+                                       create_.allocation == AllocationTime::late);
 }
 
 Status NewDataset::make(Address& address) noexcept {
@@ -449,6 +451,9 @@ void NewDataset::unmake(Address address) noexcept {
 
 Status NewDataset::finish(DatasetState& state) const noexcept {
     state.set_reserve(create_.reserve);
+    if (H5MOTE_ALL_FORMATS != 0 && copy_ != nullptr) {
+        state.allocate_incrementally();
+    }
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         if (layout_.layout_class == Layout::virtual_dataset) {
             return virtual_data().check_extent(state, space_.dims);

@@ -143,7 +143,9 @@ Status DatasetState::load_messages() noexcept {
     FillValueMessage fill_value;
     H5MOTE_TRY(find_fill(message, fill_value));
     default_fill_ = fill_value.value.empty();
-    early_ = H5MOTE_ALL_FORMATS != 0 && fill_value.allocation_time == static_cast<unsigned>(AllocationTime::early);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        allocation_ = static_cast<AllocationTime>(fill_value.allocation_time & 3U);
+    }
     // With fill time `never` libhdf5 leaves the caller's memory unchanged where nothing was stored; this library reads
     // zeros.
     const bool never = H5MOTE_ALL_FORMATS != 0 && fill_value.write_time == static_cast<unsigned>(FillTime::never);

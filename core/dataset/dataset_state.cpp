@@ -98,7 +98,9 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
         return table_.find(key, location);
     }
     std::uint32_t count = 1;
-    if (zero_fill_ && table_.can_reserve() && rank() == 1) {
+    // Rows that are appended come one behind the other. Chunks within the extent may be written in any order, or never.
+    const bool appends = rank() == 1 && (H5MOTE_PARTIAL_IO == 0 || !within(key.number));
+    if (zero_fill_ && table_.can_reserve() && appends) {
         H5MOTE_TRY(table_.make_place(key, phase));
         count = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
         count = key.number < count ? static_cast<std::uint32_t>(key.number) : count;

@@ -163,6 +163,16 @@ public:
     /// Allocates and fills file space for every element of the current extent (allocation time early). `before`: an
     /// extent whose chunks have their space already; nullptr: there is none.
     Status allocate_all(const std::uint64_t* before = nullptr) noexcept;
+    /// Comes before elements or a chunk are written: with allocation time late, all chunks get their space together
+    /// with the index. Errors of allocate_all(), which may leave some of the chunks; the elements read as before.
+    Status allocate_late() noexcept {
+        return H5MOTE_ALL_FORMATS != 0 && allocation_ == AllocationTime::late && is_chunked() && !table_.has_storage()
+                   ? allocate_all()
+                   : Status::ok;
+    }
+    /// From now on, and until the dataset is closed, only chunks that are written get space: for a copy, which gets the
+    /// chunks that the original has.
+    void allocate_incrementally() noexcept { allocation_ = AllocationTime::incremental; }
     /// Names the chunk with these chunk coordinates, which are borrowed.
     ChunkKey key_of(const std::uint64_t* scaled) noexcept {
         const ChunkNumber number = number_of(scaled);
@@ -344,9 +354,9 @@ private:
     Layout layout_class_ = Layout::contiguous;
     bool null_space_ = false;
     bool dims_changed_ = false;
-    bool zero_fill_ = true;     // unwritten elements are zeros
-    bool default_fill_ = true;  // there is no fill value
-    bool early_ = false;        // allocation time early, in builds that read all formats
+    bool zero_fill_ = true;                                    // unwritten elements are zeros
+    bool default_fill_ = true;                                 // there is no fill value
+    AllocationTime allocation_ = AllocationTime::incremental;  // of chunks, in builds that read all formats
     ChunkTable table_;
 };
 

@@ -133,6 +133,7 @@ Status Dataset::write_chunk(Span<const std::uint64_t> offset, ConstBytes stored,
     state.count_appended();
     OwnedChunk named(file_->context);
     H5MOTE_TRY(named.set(state, offset, true));
+    H5MOTE_TRY(state.allocate_late());
     const ChunkKey key = state.key_of(named->scaled);
     if (state.filtered()) {
         return state.enter_stored(key, stored, filter_mask);

@@ -92,6 +92,7 @@ Status Transfer::transfer_all() noexcept {
 }
 
 Status Transfer::chunked() noexcept {
+    H5MOTE_TRY(writing() ? dataset_.allocate_late() : Status::ok);
     ChunkedRuns& runs = *::new (static_cast<void*>(&walk_.chunks)) ChunkedRuns;
     const Span<const std::uint64_t> chunk_dims(dataset_.chunk_dims(), dataset_.rank());
     H5MOTE_TRY(runs.reset(request_.selection, space_, chunk_dims));

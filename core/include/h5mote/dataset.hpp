@@ -122,6 +122,9 @@ struct DatasetCreate {
     /// value, and readers may refuse to read them (h5mote reads zeros). invalid_argument together with a fill value, or
     /// with FillTime::on_allocation.
     bool fill_undefined = false;
+    /// When chunks get their space: early, all of them, also when the dataset grows; late, all of them when elements
+    /// are written for the first time; incremental, each of them when elements of it are written, which is what profile
+    /// `logger` does in any case. automatic is early for compact, incremental for chunked and late for other datasets.
     AllocationTime allocation = AllocationTime::automatic;
     /// FillTime::if_set becomes FillTime::on_allocation for a datatype with values of variable length, as in libhdf5,
     /// and FillTime::never is an invalid_argument for it.
