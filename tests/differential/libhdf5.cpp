@@ -147,4 +147,15 @@ Blob convert(hid_t from, hid_t to, const Blob& values, std::size_t count, const 
     return work;
 }
 
+Id create_list(hid_t object) {
+    switch (H5Iget_type(object)) {
+        case H5I_GROUP:
+            return DIFFERENTIAL_ID(H5Gget_create_plist(object));
+        case H5I_DATATYPE:
+            return DIFFERENTIAL_ID(H5Tget_create_plist(object));
+        default:
+            return DIFFERENTIAL_ID(H5Dget_create_plist(object));
+    }
+}
+
 }  // namespace differential

@@ -81,6 +81,8 @@ Blob close_image(Id& file);
 std::vector<Sizes> raw_sized_chunks(hid_t dataset, H5Z_filter_t wanted);
 /// Opens a file in memory for reading.
 Id read_image(const Blob& image);
+/// The creation properties of a group, dataset or committed datatype.
+Id create_list(hid_t object);
 
 /// A datatype for both libraries: the encoded datatype message, from which a libhdf5 handle can be made.
 class Type {

@@ -97,17 +97,6 @@ Blob Reader::values(hid_t type, std::uint64_t count, Read read) {
     return flat;
 }
 
-Id create_list(hid_t object) {
-    switch (H5Iget_type(object)) {
-        case H5I_GROUP:
-            return DIFFERENTIAL_ID(H5Gget_create_plist(object));
-        case H5I_DATATYPE:
-            return DIFFERENTIAL_ID(H5Tget_create_plist(object));
-        default:
-            return DIFFERENTIAL_ID(H5Dget_create_plist(object));
-    }
-}
-
 void Reader::references(hid_t from, ObjectValue& to) {
     to.is_reference = true;
     std::vector<hobj_ref_t> stored(to.extent.count());

@@ -1,3 +1,4 @@
+#include "facts.hpp"
 #include "writing_run.hpp"
 
 #include <h5mote/filters/deflate.hpp>
@@ -146,6 +147,7 @@ Blob Writing::end() {
     const Blob mine = storage_->contents();
     verify(mine, "the file of h5mote");
     verify(other, "the file of libhdf5");
+    compare_facts(read_image(mine), read_image(other), counts_.refused == 0);
     if (everything_ && random_.one_in(2)) {
         repack(random_.one_in(2) ? mine : other);
     }
