@@ -69,6 +69,17 @@ Status next_order(FileState& file, Address header, std::uint16_t& order, bool de
     return Status::ok;
 }
 
+// Undoes next_order() for an attribute that has not appeared: it is about to take an order once more.
+void give_back_order(FileState& file, Address header, std::uint16_t order) noexcept {
+    MessageIterator message(file, header);
+    AttributeInfoMessage info;
+    // After an error the number is too high by one, which does no harm.
+    if (message.next(MessageType::attribute_info) == Status::ok &&
+        info.decode(file.context, file.shape(), message.body()) == Status::ok && (info.flags & kOrderTracked) != 0) {
+        (void)message.store(AttributeInfoMessage::kOrderOffset, order, 2, Phase::index);
+    }
+}
+
 // Whether a new value has the datatype of the stored one; in builds with conversion its encoding may differ. A string
 // may also replace one of another length or character set: replace_value() sees to that.
 bool same_type(DatatypeView stored, DatatypeView type) noexcept {
@@ -199,7 +210,11 @@ H5MOTE_STEP Status write_dense(FileState& file, const DenseChangesFormat& format
     StoredContent head(file.context);
     H5MOTE_TRY(encode_head(file, content, head));
     attribute.head = head.bytes();
-    return format.write_attribute(file, header, attribute, exists, compact);
+    const Status status = format.write_attribute(file, header, attribute, exists, compact);
+    if (compact && !exists) {
+        give_back_order(file, header, attribute.order);
+    }
+    return status;
 }
 
 // `shared`: the id of the shared message that the attribute is; empty: it is not shared.

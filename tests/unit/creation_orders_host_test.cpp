@@ -123,6 +123,27 @@ TEST_F(CreationOrders, CountInGroupsThatAreSoonDense) { run(2, 1, 2); }
 TEST_F(CreationOrders, CountInGroupsThatAreAlwaysDense) { run(0, 0, 3); }
 TEST_F(CreationOrders, CountInGroupsThatStayDense) { run(4, 0, 4); }
 
+// Dense storage does not fit the cache, so that the header keeps the attributes. Each of them takes one number.
+TEST(CreationOrdersInASmallCache, EachAttributeTakesOneNumber) {
+    MallocAllocator memory;
+    NullPort port;
+    Library library{memory, port, {}, formats::all};
+    GrowingMemoryDriver storage{memory};
+    FileAccess access;
+    access.metadata_cache = 900;
+    auto file = File::create(library, storage, access);
+    ASSERT_EQ(file.status(), Status::ok);
+    GroupCreate create;
+    create.attributes = {true, 0, 0};
+    auto group = file->root().create_group("group", create);
+    ASSERT_EQ(group.status(), Status::ok);
+    std::uint32_t order = 0;
+    for (const char* const name : {"one", "two", "three"}) {
+        ASSERT_EQ(group->write_attribute(name, std::int32_t{1}), Status::ok);
+        EXPECT_EQ(group->open_attribute(name)->creation_order(), order++);
+    }
+}
+
 // An object can have more than 65,535 attributes one after the other.
 TEST_F(CreationOrders, DoNotRunOut) {
     GroupCreate create;
