@@ -156,9 +156,9 @@ Status Copier::copy_dataset(Object& from, const ObjectInfo& info, Result<Object>
         H5MOTE_TRY(choose_stored_form(from, properties.type(), stored));
     }
     H5MOTE_TRY(copy_fill(from, properties, stored.type));
-    Result<Dataset> made =
-        staging_.make_copy(path_.view(), {stored.type, type.valid() ? type.address() : kUndefinedAddress,
-                                          properties.space(), properties.create(), properties.pipeline()});
+    Result<Dataset> made = staging_.make_copy(
+        path_.view(), {stored.type, type.valid() ? type.address() : kUndefinedAddress, properties.space(),
+                       properties.create(), properties.pipeline(), properties.info().address != kUndefinedAddress});
     if (!made) {
         discard(stored.type, properties.create().fill.data(), properties.create().fill.empty() ? 0 : 1);
         return made.status();

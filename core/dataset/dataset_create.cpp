@@ -407,8 +407,9 @@ ChunkIndex NewDataset::fixed_index() const noexcept {
 
 // Whether the layout message alone locates the chunks, or the index comes with the first of them.
 bool NewDataset::needs_no_index() const noexcept {
-    return H5MOTE_ALL_FORMATS != 0 && (layout_.index == ChunkIndex::single || layout_.index == ChunkIndex::implicit ||
-                                       create_.allocation == AllocationTime::late);
+    const bool later = create_.allocation == AllocationTime::late && (copy_ == nullptr || !copy_->allocated);
+    return H5MOTE_ALL_FORMATS != 0 &&
+           (layout_.index == ChunkIndex::single || layout_.index == ChunkIndex::implicit || later);
 }
 
 Status NewDataset::make(Address& address) noexcept {

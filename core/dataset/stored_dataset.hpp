@@ -12,6 +12,7 @@ struct StoredDataset {
     const Dataspace& space;
     const DatasetCreate& create;
     ConstBytes pipeline = {};  ///< the message of the filters of `create`, version 2; nothing sets their client data
+    bool allocated = false;    ///< the original has data, or an index of its chunks
 };
 
 }  // namespace h5mote

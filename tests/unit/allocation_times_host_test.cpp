@@ -149,6 +149,16 @@ TEST_F(AllocationTimes, ACopyHasTheChunksOfTheOriginal) {
     Group root = file.root();
     ASSERT_EQ(copy_object(root, names.back(), root, "copied"), Status::ok);
     EXPECT_EQ(chunks_of(*root.open_dataset("copied")), 3U);
+    // The copy of one that has lost all of its chunks allocates none but those that are written, as the original does.
+    ASSERT_EQ(dataset.set_extent({0}), Status::ok);
+    ASSERT_EQ(copy_object(root, names.back(), root, "emptied"), Status::ok);
+    auto emptied = root.open_dataset("emptied");
+    ASSERT_EQ(emptied.status(), Status::ok);
+    for (Dataset* const each : {&dataset, &*emptied}) {
+        ASSERT_EQ(each->set_extent({100}), Status::ok);
+        ASSERT_EQ(write_one(*each, {55}), Status::ok);
+        EXPECT_EQ(chunks_of(*each), 1U);
+    }
 }
 
 // Each chunk when it is written, and no other: not the next ones of the extent, nor one that only becomes larger.
