@@ -8,8 +8,14 @@
 
 namespace differential {
 
+/// Which creation orders are compared: those of links, those of attributes.
+struct ComparedOrders {
+    bool links = true;
+    bool attributes = true;
+};
+
 /// Throws Difference if the objects of two files that were opened by libhdf5, found by the same paths, differ in any of
-/// these facts. `numbers`: creation orders are compared as well; they may differ after calls that were refused.
-void compare_facts(hid_t ours, hid_t theirs, bool numbers);
+/// these facts.
+void compare_facts(hid_t ours, hid_t theirs, ComparedOrders orders);
 
 }  // namespace differential

@@ -64,6 +64,7 @@ AttributeValue Writing::new_attribute(Random& random) {
 // h5mote keeps the creation order of an attribute that it replaces or renames. libhdf5, which cannot, makes all of them
 // anew. `before`: the names that they have there.
 void Writing::renew_attributes(hid_t object, const ObjectValue& value, const std::vector<std::string>& before) {
+    renewed_ = true;
     for (const std::string& name : before) {
         DIFFERENTIAL_OK(H5Adelete(object, name.c_str()));
     }

@@ -182,7 +182,7 @@ private:
     void attribute(Random& random);
     Status write_attribute(Object& object, const std::string& name, const AttributeValue& made, ConstBytes data,
                            bool any);
-    static void renew_attributes(hid_t object, const ObjectValue& value, const std::vector<std::string>& before);
+    void renew_attributes(hid_t object, const ObjectValue& value, const std::vector<std::string>& before);
     void remove_attribute(std::size_t object, const std::string& name);
     void remove_attribute(Random& random);
     void rename_attribute(Random& random);
@@ -234,6 +234,7 @@ private:
     // Whether h5mote has all parts of the format, and may refuse nothing for the want of one.
     bool everything_ = false;
     bool shares_messages_ = false;
+    bool renewed_ = false;  ///< renew_attributes() was called, which gives attributes other creation orders
     WritingCounts counts_;
     std::unique_ptr<Storage> storage_;
     std::optional<Session> session_;
