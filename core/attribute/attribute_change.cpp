@@ -279,7 +279,6 @@ H5MOTE_STEP Status remove_stored(FileState& file, Address header, std::string_vi
 // from 0 again: there are only 65,535. The attribute is gone on the storage before: libhdf5 finds none without the
 // message, and a later one could get the same order.
 H5MOTE_STEP Status remove_info(FileState& file, Address header) noexcept {
-    Address block = 0;
     {
         MessageIterator message(file, header);
         H5MOTE_TRY(message.next(MessageType::attribute_info));
@@ -288,14 +287,8 @@ H5MOTE_STEP Status remove_info(FileState& file, Address header) noexcept {
         if (info.storage.heap != kUndefinedAddress) {
             return Status::ok;
         }
-        block = message.block_address();
-        message.restart(header);
-        const Status status = message.next(MessageType::attribute);
-        if (status != Status::not_found) {
-            return status;
-        }
     }
-    H5MOTE_TRY(order_other_blocks(file, header, block));
+    H5MOTE_TRY(last_has_gone(file, header, MessageType::attribute, MessageType::attribute_info));
     MessageIterator message(file, header);
     H5MOTE_TRY(message.next(MessageType::attribute_info));
     return remove_message(message);

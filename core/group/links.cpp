@@ -165,7 +165,6 @@ H5MOTE_STEP Status remove_stored(FileState& file, Address group, std::string_vie
 // A group that has lost its last link counts creation orders from 0 again, as with libhdf5. The link is gone on the
 // storage before: with the lower number a later link could get the same order.
 H5MOTE_STEP Status restart_order(FileState& file, Address group) noexcept {
-    Address block = 0;
     {
         MessageIterator message(file, group);
         H5MOTE_TRY(message.next(MessageType::link_info));
@@ -174,14 +173,8 @@ H5MOTE_STEP Status restart_order(FileState& file, Address group) noexcept {
         if (info.max_order == 0 || info.storage.heap != kUndefinedAddress) {
             return Status::ok;
         }
-        block = message.block_address();
-        message.restart(group);
-        const Status status = message.next(MessageType::link);
-        if (status != Status::not_found) {
-            return status;
-        }
     }
-    H5MOTE_TRY(order_other_blocks(file, group, block));
+    H5MOTE_TRY(last_has_gone(file, group, MessageType::link, MessageType::link_info));
     MessageIterator message(file, group);
     H5MOTE_TRY(message.next(MessageType::link_info));
     return message.store(LinkInfoMessage::kOrderOffset, 0, 8, Phase::object);

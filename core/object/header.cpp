@@ -432,10 +432,8 @@ static Status appears_later(FileState& file, Address header, Address block, bool
     });
 }
 
-Status order_other_blocks(FileState& file, Address header, Address block) noexcept {
-    if (file.is_atomic()) {
-        return Status::ok;
-    }
+// Writes what was changed in other blocks of the header than this one, if anything was.
+static Status order_other_blocks(FileState& file, Address header, Address block) noexcept {
     bool changed = false;
     {
         MessageIterator message(file, header);
@@ -450,6 +448,21 @@ Status order_other_blocks(FileState& file, Address header, Address block) noexce
         }
     }
     return changed && keep(HeaderRule::others_first) ? file.order() : Status::ok;
+}
+
+Status last_has_gone(FileState& file, Address header, MessageType type, MessageType info) noexcept {
+    Address block = 0;
+    {
+        MessageIterator message(file, header);
+        H5MOTE_TRY(message.next(info));
+        block = message.block_address();
+        message.restart(header);
+        const Status status = message.next(type);
+        if (status != Status::not_found) {
+            return status == Status::ok ? Status::busy : status;
+        }
+    }
+    return file.is_atomic() ? Status::ok : order_other_blocks(file, header, block);
 }
 
 Status number_first(FileState& file, Address header, const CacheEntry& block) noexcept {

@@ -260,9 +260,10 @@ H5MOTE_STEP Status change_reference_count(FileState& file, Address header, int c
 /// are, reaches the storage after that count. After an error the count is as before, or too high, which harms nothing.
 /// Errors of change_reference_count() and FileState::order().
 H5MOTE_STEP Status add_reference(FileState& file, Address header) noexcept;
-/// Call before a block of a header is changed whose change must not reach the storage before those of other blocks of
-/// the header: writes these, if there are any. Errors of FileState::order() and MessageIterator::next().
-H5MOTE_STEP Status order_other_blocks(FileState& file, Address header, Address block) noexcept;
+/// Call after a message of that type has left a header, and before the message `info` changes, which must not say that
+/// there is none while the storage has one: writes changes of other blocks of the header. busy: some are left.
+/// not_found: there is no `info`. Errors of FileState::order() and MessageIterator::next().
+H5MOTE_STEP Status last_has_gone(FileState& file, Address header, MessageType type, MessageType info) noexcept;
 
 /// FileState::number_first() for a number that was stored in `block` of a header. Where a change of another block,
 /// which is written later, leads to that block, the changes so far are written.
