@@ -307,6 +307,7 @@ H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeConte
         if (other_type && content.has_committed_type()) {
             (void)change_reference_count(file, content.committed, -1, count);
         }
+        (void)remove_unused_info(file, header);
     } else if (other_type && old.committed != kUndefinedAddress && file.order() == Status::ok) {
         (void)release_committed_type(file, old.committed);
     }
@@ -327,6 +328,22 @@ Status add_attribute(FileState& file, Address header, const MessageContent& cont
     std::uint16_t order = 0;
     H5MOTE_TRY(next_order(file, header, order, false));
     return add_message(file, header, MessageType::attribute, static_cast<std::uint8_t>(flags), order, content);
+}
+
+Status remove_unused_info(FileState& file, Address header) noexcept {
+    {
+        MessageIterator message(file, header);
+        H5MOTE_TRY(message.next(MessageType::attribute_info));
+        AttributeInfoMessage info;
+        H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+        if (info.storage.heap != kUndefinedAddress) {
+            return Status::ok;
+        }
+    }
+    H5MOTE_TRY(last_has_gone(file, header, MessageType::attribute, MessageType::attribute_info));
+    MessageIterator message(file, header);
+    H5MOTE_TRY(message.next(MessageType::attribute_info));
+    return remove_message(message);
 }
 
 Status pass_shared(FileState& file) noexcept {

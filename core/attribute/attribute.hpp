@@ -37,4 +37,10 @@ struct StoredAttribute {
 /// `flags`: of the message.
 Status add_attribute(FileState& file, Address header, const MessageContent& content, unsigned flags = 0) noexcept;
 
+/// Removes the attribute info message of an object that has lost its last attribute, or did not get the first one, as
+/// libhdf5 does, so that creation orders count from 0 again: there are only 65,535. The last attribute is gone on the
+/// storage before: libhdf5 finds none without the message, and a later one could get the same order. busy: there are
+/// attributes. not_found: there is no such message.
+H5MOTE_STEP Status remove_unused_info(FileState& file, Address header) noexcept;
+
 }  // namespace h5mote

@@ -275,25 +275,6 @@ H5MOTE_STEP Status remove_stored(FileState& file, Address header, std::string_vi
     return remove_message(attribute.message);
 }
 
-// With its last attribute an object loses the attribute info message, as with libhdf5, so that creation orders count
-// from 0 again: there are only 65,535. The attribute is gone on the storage before: libhdf5 finds none without the
-// message, and a later one could get the same order.
-H5MOTE_STEP Status remove_info(FileState& file, Address header) noexcept {
-    {
-        MessageIterator message(file, header);
-        H5MOTE_TRY(message.next(MessageType::attribute_info));
-        AttributeInfoMessage info;
-        H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
-        if (info.storage.heap != kUndefinedAddress) {
-            return Status::ok;
-        }
-    }
-    H5MOTE_TRY(last_has_gone(file, header, MessageType::attribute, MessageType::attribute_info));
-    MessageIterator message(file, header);
-    H5MOTE_TRY(message.next(MessageType::attribute_info));
-    return remove_message(message);
-}
-
 }  // namespace
 
 H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
@@ -321,7 +302,7 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
             (void)release_committed_type(file, committed);
         }
         // The attribute is gone, whatever fails here.
-        (void)remove_info(file, address_);
+        (void)remove_unused_info(file, address_);
         return Status::ok;
     } else {
         return remove_stored(*file_, address_, name);

@@ -144,6 +144,28 @@ TEST(CreationOrdersInASmallCache, EachAttributeTakesOneNumber) {
     }
 }
 
+// An attribute that is refused leaves no attribute info message behind: libhdf5 has none without an attribute.
+TEST(CreationOrdersInASmallCache, ARefusedAttributeLeavesNothing) {
+    MallocAllocator memory;
+    NullPort port;
+    Library library{memory, port, {}, formats::all};
+    GrowingMemoryDriver storage{memory};
+    FileAccess access;
+    access.metadata_cache = 1024;
+    auto file = File::create(library, storage, access);
+    ASSERT_EQ(file.status(), Status::ok);
+    auto group = file->root().create_group("group");
+    ASSERT_EQ(group.status(), Status::ok);
+    const std::vector<std::int32_t> values(500);
+    ASSERT_EQ(group->write_attribute("large", datatype_of<std::int32_t>(), Dataspace::simple({values.size()}),
+                                     as_bytes(Span<const std::int32_t>(values.data(), values.size()))),
+              Status::over_budget);
+    ASSERT_EQ(file->close(), Status::ok);
+    const Hdf5Id opened = open_image(storage.contents());
+    ASSERT_GE(opened, 0);
+    EXPECT_EQ(orders_of(opened), "next 0:, none:");
+}
+
 // An object can have more than 65,535 attributes one after the other.
 TEST_F(CreationOrders, DoNotRunOut) {
     GroupCreate create;
