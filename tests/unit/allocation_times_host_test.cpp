@@ -1,9 +1,10 @@
-// When chunks get their space: AllocationTime::late and ::incremental, as with libhdf5. (Early:
-// extent_changes_host_test.)
+// When chunks get their space, as with libhdf5. (extent_changes_host_test.cpp changes extents with early allocation at
+// random.)
 #include <h5mote/config.hpp>
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
 
+#include "full_storage.hpp"
 #include "sound.hpp"
 
 #include <h5mote/copy.hpp>
@@ -36,6 +37,15 @@ const std::vector<Shape>& shapes() {
     return all;
 }
 
+std::uint64_t chunks_of(const Dataset& dataset) {
+    std::uint64_t count = 0;
+    ChunkIterator chunks(dataset);
+    for (ChunkInfo chunk; chunks.next(chunk) == Status::ok;) {
+        ++count;
+    }
+    return count;
+}
+
 class AllocationTimes : public testing::Test {
 protected:
     AllocationTimes() {
@@ -62,14 +72,6 @@ protected:
             Dataspace::simple({shape.dims.data(), rank}, {shape.most.data(), rank}), create);
         EXPECT_EQ(made.status(), Status::ok);
         return static_cast<Dataset&&>(*made);
-    }
-    static std::uint64_t chunks_of(const Dataset& dataset) {
-        std::uint64_t count = 0;
-        ChunkIterator chunks(dataset);
-        for (ChunkInfo chunk; chunks.next(chunk) == Status::ok;) {
-            ++count;
-        }
-        return count;
     }
     static std::uint64_t chunks_in(const Shape& shape, const std::vector<std::uint64_t>& extent) {
         std::uint64_t all = 1;
@@ -177,6 +179,67 @@ TEST_F(AllocationTimes, IncrementalIsTheChunkThatIsWritten) {
     Dataset grown = create({{194}, {kUnlimited}, {69}}, AllocationTime::incremental);
     ASSERT_EQ(grown.set_extent({199}), Status::ok);
     EXPECT_EQ(chunks_of(grown), 0U);
+}
+
+// A dataset that allocates early grows whole or not at all; the space of its new chunks is given back.
+TEST(EarlyAllocation, IsAllNewChunksOrNone) {
+    for (const bool filtered : {false, true}) {
+        std::uint64_t failed = 0;
+        bool refused = true;
+        for (std::uint64_t call = 1; refused; ++call) {
+            MallocAllocator memory;
+            NullPort port;
+            constexpr const Filter* kChecksum[] = {&fletcher32_filter};
+            Library library{memory, port, kChecksum, formats::all};
+            GrowingMemoryDriver inner{memory};
+            FullStorage storage(inner);
+            FileAccess access;
+            access.metadata_cache = 4096;
+            auto file = File::create(library, storage, access);
+            ASSERT_EQ(file.status(), Status::ok);
+            DatasetCreate create;
+            create.chunk = {2, 3};
+            create.allocation = AllocationTime::early;
+            if (filtered) {
+                create.filters = {filters::fletcher32};
+            }
+            auto data = file->root().create_dataset("data", file_type_of<std::int32_t>(),
+                                                    Dataspace::simple({3, 4}, {kUnlimited, kUnlimited}), create);
+            ASSERT_EQ(data.status(), Status::ok);
+            const std::vector<std::int32_t> values(12, 7);
+            ASSERT_EQ(data->write(Selection::all(), datatype_of<std::int32_t>(),
+                                  as_bytes(Span<const std::int32_t>(values.data(), values.size()))),
+                      Status::ok);
+            ASSERT_EQ(file->flush(), Status::ok);
+            storage.calls = 0;
+            storage.refuses = call;
+            const Status status = data->set_extent({9, 2});
+            refused = storage.calls >= call;
+            storage.refuses = 0;
+            // What is asked for ahead may be refused without harm.
+            const bool grown = status == Status::ok;
+            EXPECT_TRUE(grown || (refused && status == Status::no_space)) << to_string(status);
+            failed += grown ? 0 : 1;
+            Dataspace space;
+            ASSERT_EQ(data->dataspace(space), Status::ok);
+            EXPECT_EQ(space.dims()[0], grown ? 9U : 3U);
+            EXPECT_EQ(space.dims()[1], grown ? 2U : 4U);
+            // What could not be cleared at once is cleared here.
+            ASSERT_EQ(file->flush(), Status::ok);
+            EXPECT_EQ(chunks_of(*data), grown ? 5U : 4U);
+            std::vector<std::int32_t> read(grown ? 18 : 12);
+            ASSERT_EQ(data->read(Selection::all(), datatype_of<std::int32_t>(),
+                                 {reinterpret_cast<std::byte*>(read.data()), read.size() * sizeof read[0]}),
+                      Status::ok);
+            for (std::size_t i = 0; i < read.size(); ++i) {
+                EXPECT_EQ(read[i], !grown || i < 6 ? 7 : 0) << i;
+            }
+            ASSERT_EQ(data->close(), Status::ok);
+            EXPECT_TRUE(findings_in(*file).none());
+            ASSERT_EQ(file->close(), Status::ok);
+        }
+        EXPECT_GT(failed, 3U);
+    }
 }
 
 }  // namespace

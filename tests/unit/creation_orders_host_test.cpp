@@ -123,45 +123,48 @@ TEST_F(CreationOrders, CountInGroupsThatAreSoonDense) { run(2, 1, 2); }
 TEST_F(CreationOrders, CountInGroupsThatAreAlwaysDense) { run(0, 0, 3); }
 TEST_F(CreationOrders, CountInGroupsThatStayDense) { run(4, 0, 4); }
 
-// Dense storage does not fit the cache, so that the header keeps the attributes. Each of them takes one number.
-TEST(CreationOrdersInASmallCache, EachAttributeTakesOneNumber) {
+// A group of a file whose cache has room for little.
+struct InASmallCache {
+    InASmallCache(std::size_t cache, const GroupCreate& create) {
+        FileAccess access;
+        access.metadata_cache = cache;
+        auto made = File::create(library, storage, access);
+        EXPECT_EQ(made.status(), Status::ok);
+        file = static_cast<File&&>(*made);
+        auto added = file.root().create_group("group", create);
+        EXPECT_EQ(added.status(), Status::ok);
+        group = static_cast<Group&&>(*added);
+    }
+
     MallocAllocator memory;
     NullPort port;
     Library library{memory, port, {}, formats::all};
     GrowingMemoryDriver storage{memory};
-    FileAccess access;
-    access.metadata_cache = 900;
-    auto file = File::create(library, storage, access);
-    ASSERT_EQ(file.status(), Status::ok);
+    File file;
+    Group group;
+};
+
+// Dense storage does not fit the cache, so that the header keeps the attributes. Each of them takes one number.
+TEST(CreationOrdersInASmallCache, EachAttributeTakesOneNumber) {
     GroupCreate create;
     create.attributes = {true, 0, 0};
-    auto group = file->root().create_group("group", create);
-    ASSERT_EQ(group.status(), Status::ok);
+    InASmallCache test(900, create);
     std::uint32_t order = 0;
     for (const char* const name : {"one", "two", "three"}) {
-        ASSERT_EQ(group->write_attribute(name, std::int32_t{1}), Status::ok);
-        EXPECT_EQ(group->open_attribute(name)->creation_order(), order++);
+        ASSERT_EQ(test.group.write_attribute(name, std::int32_t{1}), Status::ok);
+        EXPECT_EQ(test.group.open_attribute(name)->creation_order(), order++);
     }
 }
 
 // An attribute that is refused leaves no attribute info message behind: libhdf5 has none without an attribute.
 TEST(CreationOrdersInASmallCache, ARefusedAttributeLeavesNothing) {
-    MallocAllocator memory;
-    NullPort port;
-    Library library{memory, port, {}, formats::all};
-    GrowingMemoryDriver storage{memory};
-    FileAccess access;
-    access.metadata_cache = 1024;
-    auto file = File::create(library, storage, access);
-    ASSERT_EQ(file.status(), Status::ok);
-    auto group = file->root().create_group("group");
-    ASSERT_EQ(group.status(), Status::ok);
+    InASmallCache test(1024, {});
     const std::vector<std::int32_t> values(500);
-    ASSERT_EQ(group->write_attribute("large", datatype_of<std::int32_t>(), Dataspace::simple({values.size()}),
-                                     as_bytes(Span<const std::int32_t>(values.data(), values.size()))),
+    ASSERT_EQ(test.group.write_attribute("large", datatype_of<std::int32_t>(), Dataspace::simple({values.size()}),
+                                         as_bytes(Span<const std::int32_t>(values.data(), values.size()))),
               Status::over_budget);
-    ASSERT_EQ(file->close(), Status::ok);
-    const Hdf5Id opened = open_image(storage.contents());
+    ASSERT_EQ(test.file.close(), Status::ok);
+    const Hdf5Id opened = open_image(test.storage.contents());
     ASSERT_GE(opened, 0);
     EXPECT_EQ(orders_of(opened), "next 0:, none:");
 }
