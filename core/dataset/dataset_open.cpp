@@ -143,7 +143,7 @@ Status DatasetState::load_messages() noexcept {
     FillValueMessage fill_value;
     H5MOTE_TRY(find_fill(message, fill_value));
     default_fill_ = fill_value.value.empty();
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
         allocation_ = static_cast<AllocationTime>(fill_value.allocation_time & 3U);
     }
     // With fill time `never` libhdf5 leaves the caller's memory unchanged where nothing was stored; this library reads

@@ -101,7 +101,10 @@ Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     if (H5MOTE_ALL_FORMATS != 0 && kind == LinkStorage::symbol_table) {
         return file.context.formats().symbol_table_changes->insert_link(file, group, link);
     }
-    H5MOTE_TRY(take_order(file, group, link, kind == LinkStorage::dense));
+    // A link that replace_link() has refused keeps the number that it took there.
+    if (H5MOTE_ALL_FORMATS == 0 || !link.has_order) {
+        H5MOTE_TRY(take_order(file, group, link, kind == LinkStorage::dense));
+    }
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         if (const DenseChangesFormat* const dense = file.context.formats().dense_changes) {
             bool compact = false;

@@ -52,8 +52,9 @@ inline void discard_group_object(FileState& file, Address header) noexcept {
     discard_fresh_block(file, header);
 }
 
-/// Adds a link. Its creation order is set here if the group tracks it. prepare_link() must have found that the name is
-/// free. When an error is returned there is no new link, but a creation order may have been used up.
+/// Adds a link. Its creation order is set here if the group tracks it and the link has none. prepare_link() must have
+/// found that the name is free. When an error is returned there is no new link, but a creation order may have been used
+/// up.
 H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
 
 /// Where the group has its links. LinkStorage::compact also for all that the program has no part to change.
@@ -62,8 +63,10 @@ Status changeable_storage(FileState& file, Address group, LinkStorage& kind) noe
 /// Finds the message of the link `name` in the group's header, with a new iterator, and decodes it. not_found.
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
 /// Puts `link` in the place of the link `name`: both names in one group whose links are messages of its header. The
-/// storage has the old link or the new one. The creation order is set as in insert_link(), and prepare_link() must have
-/// found that the new name is free. Call FileState::order() before. Errors as for insert_link().
+/// storage has the old link or the new one. The creation order is set as in insert_link(), also of a link that is
+/// refused, which insert_link() then gives no other. prepare_link() must have found that the new name is free. Call
+/// FileState::order() before. Errors as for insert_link(); unsupported: the old message is too short for what would
+/// have to take its place.
 H5MOTE_STEP Status replace_link(FileState& file, Address group, std::string_view name, LinkMessage& link) noexcept;
 /// Removes the link `name`, wherever the group keeps it, and nothing of what it leads to.
 H5MOTE_STEP Status remove_link(FileState& file, Address group, std::string_view name) noexcept;

@@ -19,6 +19,21 @@ struct MadeFile {
         false;  ///< has the dataset "d" of 32-bit integers, which may grow, in a file that h5mote can change
 };
 
+/// The bytes that an open file of libhdf5 will have when it is closed: the superblock's mark "open for writing" is
+/// cleared.
+inline std::vector<std::byte> finished_image(hid_t file) {
+    constexpr std::size_t kFlags = 11;
+    constexpr std::size_t kChecksum = 44;
+    H5Fflush(file, H5F_SCOPE_GLOBAL);
+    std::vector<std::byte> image(static_cast<std::size_t>(H5Fget_file_image(file, nullptr, 0)));
+    H5Fget_file_image(file, image.data(), image.size());
+    if (image[8] >= std::byte{2}) {
+        image[kFlags] = std::byte{0};
+        h5mote::store_le(image.data() + kChecksum, h5mote::lookup3({image.data(), kChecksum}));
+    }
+    return image;
+}
+
 /// Makes a file with libhdf5 in memory and hands out its bytes.
 class Hdf5Maker {
 public:
@@ -47,19 +62,8 @@ public:
         }
         return file_;
     }
-    /// Returns the bytes as if the file had been closed: the superblock's mark "open for writing" is cleared.
-    std::vector<std::byte> finish() {
-        constexpr std::size_t kFlags = 11;
-        constexpr std::size_t kChecksum = 44;
-        H5Fflush(file(), H5F_SCOPE_GLOBAL);
-        std::vector<std::byte> image(static_cast<std::size_t>(H5Fget_file_image(file_, nullptr, 0)));
-        H5Fget_file_image(file_, image.data(), image.size());
-        if (image[8] == std::byte{3}) {
-            image[kFlags] = std::byte{0};
-            h5mote::store_le(image.data() + kChecksum, h5mote::lookup3({image.data(), kChecksum}));
-        }
-        return image;
-    }
+    /// Returns the bytes as if the file had been closed.
+    std::vector<std::byte> finish() { return finished_image(file()); }
 
 private:
     Hdf5Id access_;
