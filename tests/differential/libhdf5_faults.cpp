@@ -133,6 +133,26 @@ bool spoils_copies() {
     return spoilt;
 }
 
+// H5Ocopy of a committed datatype of eight bytes in the oldest format makes an object header that is damaged when it
+// gets an attribute for which it has no room.
+bool spoils_copied_types() {
+    Id file = create_image({});
+    const Id type = DIFFERENTIAL_ID(H5Tcopy(H5T_C_S1));
+    DIFFERENTIAL_OK(H5Tset_size(type, 11));
+    DIFFERENTIAL_OK(H5Tcommit2(file, "a", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    DIFFERENTIAL_OK(H5Ocopy(file, "a", file, "b", H5P_DEFAULT, H5P_DEFAULT));
+    {
+        const Id behind = DIFFERENTIAL_ID(H5Gcreate2(file, "c", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        const Id copy = DIFFERENTIAL_ID(H5Oopen(file, "b", H5P_DEFAULT));
+        const Id space = DIFFERENTIAL_ID(H5Screate(H5S_SCALAR));
+        DIFFERENTIAL_ID(H5Acreate2(copy, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT));
+    }
+    Id again = open_image(close_image(file), {});
+    const bool spoilt = H5Aexists_by_name(again, "b", "d", H5P_DEFAULT) <= 0;
+    (void)close_image(again);
+    return spoilt;
+}
+
 void tell(const char* what, bool has) { std::cout << (has ? "has: " : "has not: ") << what << std::endl; }
 
 }  // namespace
@@ -144,5 +164,7 @@ int main() {
     tell("a memory type of fewer members, but of the same size, clears the others", loses_members());
     tell("H5Fget_file_image leaves a wrong checksum", spoils_image());
     tell("H5Ocopy into a file with other sizes makes a damaged dataset", spoils_copies());
+    tell("H5Ocopy of a short committed datatype in the oldest format makes a header that an attribute damages",
+         spoils_copied_types());
     return 0;
 }

@@ -39,8 +39,10 @@ public:
     void close() override {}
 
 private:
-    Blob bytes_ = Blob(4 << 20);
-    MemoryDriver driver_{{bytes_.data(), bytes_.size()}};
+    // Large enough for two copies of the largest index: in ordered mode one is changed by a copy.
+    static constexpr std::size_t kSize = 16 << 20;
+    std::unique_ptr<std::byte[]> bytes_{new std::byte[kSize]};  // not filled, which would take most of a run's time
+    MemoryDriver driver_{{bytes_.get(), kSize}};
 };
 
 class PosixStorage final : public Storage {

@@ -30,8 +30,9 @@ Span<const Filter* const> writing_filters() noexcept { return kFilters; }
 
 Machine::Machine(Random& random, bool with_everything) : everything(with_everything) {
     if (random.one_in(2)) {
-        memory.resize(1 << 18);
-        arena.emplace(Bytes{reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8});
+        constexpr std::size_t kSize = 2 << 20;
+        memory.reset(new std::byte[kSize]);
+        arena.emplace(Bytes{memory.get(), kSize});
     }
     library.emplace(allocator(), port, writing_filters(), formats_of(everything));
 }

@@ -85,6 +85,21 @@ void Writing::repack(const Blob& image) {
     verify(Blob(bytes.begin(), bytes.end()), "the copy of the file");
 }
 
+namespace {
+
+// Whether H5Ocopy would copy a committed datatype of eight bytes, such as that of a text. In a file of the oldest
+// format libhdf5 1.10 gives the copy an object header that it cannot read any more when an attribute follows.
+bool has_short_type(const ObjectValue& value) {
+    const auto is_short = [](const Type& type, bool committed) { return committed && type.view().bytes().size() <= 8; };
+    bool found = is_short(value.type, value.kind == ObjectValue::Kind::datatype || value.type_object != kNoObject);
+    for (const auto& each : value.attributes) {
+        found = found || is_short(each.second.type, each.second.type_object != kNoObject);
+    }
+    return found;
+}
+
+}  // namespace
+
 std::size_t Writing::copy_size(std::size_t object, const Writing& to) const {
     constexpr std::size_t kMany = 100;
     const std::string top = model_.path_of(object) + "/";
@@ -97,7 +112,8 @@ std::size_t Writing::copy_size(std::size_t object, const Writing& to) const {
         // The copies of external data and of the original are the same bytes; references are not followed.
         const ObjectValue& value = model_.objects[i];
         // The sources of a virtual dataset are those of its own file.
-        const bool unfit = value.external || value.is_reference || (&to != this && !value.parts.empty());
+        const bool unfit = value.external || value.is_reference || (&to != this && !value.parts.empty()) ||
+                           (bounds_.low == H5F_LIBVER_EARLIEST && has_short_type(value));
         size += unfit ? kMany : 1;
     }
     return size;

@@ -53,7 +53,7 @@ struct Machine {
     void expect_unused();
 
     const bool everything;  ///< the library has all parts of the format
-    std::vector<std::uint64_t> memory;
+    std::unique_ptr<std::byte[]> memory;
     std::optional<Arena> arena;
     MallocAllocator heap;
     NullPort port;
