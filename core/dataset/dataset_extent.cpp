@@ -153,14 +153,16 @@ Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& locat
     if (fits_cache()) {
         H5MOTE_TRY(chunk(key, false, slot));
     }
-    // Fill each row of the chunk from its first element beyond the extent on.
+    // Fill each row of the chunk from its first element beyond the extent on. Rows whose parts follow each other are
+    // filled together: with short rows, and on flash, which writes pages, one by one would take very long.
     const std::uint64_t row = chunk_dims()[rank() - 1];
     const Address row_bytes = narrow(row * element_size_);
-    const Address rows = chunk_bytes_ / row_bytes;
-    for (Address r = 0; r < rows; ++r) {
+    Address run = 0;      // where the part of the chunk that waits to be filled begins ...
+    Address run_end = 0;  // ... and ends
+    for (Address row_at = 0; row_at < chunk_bytes_; row_at += row_bytes) {
         const std::uint64_t last = dims()[rank() - 1];
         std::uint64_t from = last < first[rank() - 1] ? 0 : last - first[rank() - 1];
-        std::uint64_t rest = r;
+        std::uint64_t rest = row_at / row_bytes;
         for (unsigned i = rank() - 1; i-- > 0;) {
             std::uint64_t within = 0;
             rest = divide(rest, chunk_dims()[i], within);
@@ -169,16 +171,23 @@ Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& locat
         if (from >= row) {
             continue;
         }
-        const Address offset = r * row_bytes + narrow(from * element_size_);
-        const Address bytes = row_bytes - narrow(from * element_size_);
-        if (slot == nullptr) {
-            H5MOTE_TRY(fill_file(location.address + offset, bytes));
-            continue;
+        const Address part_at = row_at + narrow(from * element_size_);
+        if (part_at != run_end) {
+            H5MOTE_TRY(fill_part(location, slot, run, run_end));
+            run = part_at;
         }
-        const auto begin = static_cast<std::uint32_t>(offset);
-        H5MOTE_TRY(fill(slot->data() + begin, static_cast<std::size_t>(row - from)));
-        slot->touch(begin, begin + static_cast<std::uint32_t>(bytes));
+        run_end = row_at + row_bytes;
     }
+    return fill_part(location, slot, run, run_end);
+}
+
+// Fills a part of a chunk, in memory if it has a slot there.
+Status DatasetState::fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to) noexcept {
+    if (from == to || slot == nullptr) {
+        return from == to ? Status::ok : fill_file(location.address + from, to - from);
+    }
+    H5MOTE_TRY(fill(slot->data() + from, static_cast<std::size_t>((to - from) / element_size_)));
+    slot->touch(static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to));
     return Status::ok;
 }
 

@@ -323,6 +323,7 @@ private:
     Status clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled) noexcept;
     Status clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled,
                        bool& removed) noexcept;
+    Status fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to) noexcept;
 
     FileState* file_;
     Address address_;

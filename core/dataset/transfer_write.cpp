@@ -30,12 +30,16 @@ Status Transfer::put(std::uint64_t address, ConstBytes from) noexcept {
 Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept {
     const std::uint64_t at = address + piece.file * element_size_;
     const std::size_t bytes = static_cast<std::size_t>(piece.length * element_size_);
+    if (bytes <= kWindow / 2 && !to_heap_) {
+        return to_window(at, bytes, piece);
+    }
+    H5MOTE_TRY(put_window());
     if (conversion_.is_copy()) {
         return put(at, {user(piece.memory), bytes});
     }
     // Converts a few elements at a time. The stored elements are read first: members that the memory datatype lacks
     // stay.
-    const std::size_t room = element_size_ < 512 ? 512 / element_size_ : 1;
+    const std::size_t room = element_size_ < kWindow ? kWindow / element_size_ : 1;
     std::byte* const buffer = file_.filter_scratch(room * element_size_);
     if (buffer == nullptr) {
         return Status::out_of_memory;
@@ -50,6 +54,50 @@ Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept
         H5MOTE_TRY(put(at + done * element_size_, elements));
     }
     return Status::ok;
+}
+
+// Puts a short piece into the window if it lies behind what is there, with a short gap or none, or begins a new window
+// with it. A window ends with its sector, so that those that follow are whole sectors. A piece that is alone in its
+// window and needs no conversion stays where the caller has it.
+Status Transfer::to_window(std::uint64_t at, std::size_t bytes, const PairedRun& piece) noexcept {
+    const bool copy = conversion_.is_copy();
+    const std::uint64_t end = window_.at + window_.size;
+    const bool near = window_.size != 0 && at >= end && at - end <= (data_end_ == 0 ? 0 : kMostGap) &&
+                      at + bytes <= (window_.at | (kWindow - 1)) + 1;
+    std::byte* const buffer = near || !copy ? file_.filter_scratch(kWindow) : nullptr;
+    if (buffer == nullptr && !copy) {
+        return Status::out_of_memory;
+    }
+    if (!near || buffer == nullptr) {
+        H5MOTE_TRY(put_window());
+        window_ = {at, copy ? user(piece.memory) : buffer, copy ? bytes : 0, 0};
+        if (copy) {
+            return Status::ok;
+        }
+    } else if (window_.bytes != buffer) {
+        std::memcpy(buffer, window_.bytes, window_.size);
+        window_.bytes = buffer;
+        window_.known = window_.size;
+    }
+    // What lies in a gap is written as it is, and elements that are converted keep the members that the memory datatype
+    // lacks.
+    const auto offset = static_cast<std::size_t>(at - window_.at);
+    if ((copy ? offset : offset + bytes) > window_.known) {
+        const std::uint64_t left = data_end_ == 0 ? offset + bytes : data_end_ - window_.at;
+        const std::size_t known = left < kWindow ? static_cast<std::size_t>(left) : kWindow;
+        H5MOTE_TRY(get(window_.at + window_.known, {buffer + window_.known, known - window_.known}));
+        window_.known = known;
+    }
+    H5MOTE_TRY(to_memory(buffer + offset, {0, piece.memory, piece.length, 1}));
+    window_.size = offset + bytes;
+    window_.known = window_.known < window_.size ? window_.size : window_.known;
+    return Status::ok;
+}
+
+Status Transfer::put_window() noexcept {
+    const std::size_t size = window_.size;
+    window_.size = 0;
+    return size == 0 ? Status::ok : put(window_.at, {window_.bytes, size});
 }
 
 Status Transfer::write_whole() noexcept {
@@ -67,6 +115,7 @@ Status Transfer::write_whole() noexcept {
     if (dataset_.external()) {
         H5MOTE_TRY(put(0, {}));  // elements of which only a part is written are read first, from the same files
     }
+    data_end_ = dataset_.external() ? 0 : dataset_.data_address() + dataset_.data_size();
     SelectionRun run;
     PairedRun piece;
     while (runs.next(run)) {
@@ -75,6 +124,7 @@ Status Transfer::write_whole() noexcept {
             H5MOTE_TRY(to_file(dataset_.data_address(), piece));
         }
     }
+    H5MOTE_TRY(put_window());
     return dataset_.external() ? file_.context.formats().external_changes->sync(raw_.external()) : Status::ok;
 }
 
@@ -124,6 +174,7 @@ Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
         Address address = kUndefinedAddress;
         H5MOTE_TRY(in_memory ? dataset_.chunk(key, whole_elements && runs.covers_chunk(), slot)
                              : dataset_.chunk_in_place(key, true, address));
+        data_end_ = address + dataset_.chunk_bytes();
         SelectionRun run;
         PairedRun piece;
         while (runs.next(run)) {
@@ -141,6 +192,7 @@ Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
                 H5MOTE_TRY(status);
             }
         }
+        H5MOTE_TRY(put_window());
     }
     return Status::ok;
 }

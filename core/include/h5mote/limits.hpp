@@ -17,8 +17,8 @@ struct Limits {
     std::uint32_t max_rank = 1;  ///< largest rank of an open dataset
     std::uint32_t filters = 0;   ///< most filters of an open dataset
     /// Bytes of work memory. For a largest filtered chunk of n bytes, shuffle and deflate take 3168 + 2 n to write, and
-    /// 2176 + n if chunks are only read. Without filters 0, or for conversion and fill values in place 512, or one
-    /// element if that is larger.
+    /// 2176 + n if chunks are only read. Without filters 0, or for conversion, fill values and short pieces in place
+    /// 512, or one element if that is larger.
     std::size_t filter_work = 0;
     std::uint32_t chunk_buffers = 1;  ///< chunks that fit in access.chunk_cache at once
     /// Partial reads and writes (not append) need memory for their iterators while they run.
@@ -45,7 +45,7 @@ inline constexpr std::size_t kDataset = kWide                     ? 344
                                                                   : 168;
 inline constexpr std::size_t kFilterEntry = 56;
 inline constexpr std::size_t kChunkSlot = kWide ? 72 : kLarge ? 56 : 48;
-inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1712 : 1600) + 44 * std::size_t{H5MOTE_MAX_RANK};
+inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1752 : 1640) + 44 * std::size_t{H5MOTE_MAX_RANK};
 inline constexpr std::size_t kFreeSpace = kWide ? 576 : kLarge ? 544 : 320;
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint
