@@ -429,11 +429,9 @@ Status write_attribute_value(FileState& file, Address header, AttributeContent& 
     std::memset(converted, 0, size);
     content.message.data = {converted, size};
     Status status = conversion.run(count, data.data(), memory.size(), converted, stored.size());
-    if (status == Status::ok) {
-        status = write_attribute_value(file, header, content);
-        if (status != Status::ok && changes_of(file) != nullptr) {
-            (void)changes_of(file)->discard(file, stored, converted, count);
-        }
+    status = status == Status::ok ? write_attribute_value(file, header, content) : status;
+    if (status != Status::ok && changes_of(file) != nullptr) {
+        (void)changes_of(file)->discard(file, stored, converted, count);
     }
     file.context.release(MemoryKind::value, converted, size);
     return status;

@@ -98,8 +98,8 @@ void OldValue::take(StoredAttributeMessage& stored) noexcept {
 }
 
 Status OldValue::finish(Status status) noexcept {
-    if (taken_ && status != Status::ok) {
-        file_.context.formats().variable_length_changes->keep(file_, before_);
+    if (taken_ && status != Status::ok && file_.heap_keeper() != nullptr) {
+        file_.heap_keeper()->keep_discarded(before_);
     }
     return status;
 }

@@ -4,6 +4,7 @@
 #include "checked.hpp"
 #include "chunk_grid.hpp"
 #include "shared_changes.hpp"
+#include "work_buffer.hpp"
 
 #include <cstring>
 
@@ -291,17 +292,16 @@ void DatasetState::evicted(ChunkSlot& slot) noexcept {
 }
 
 Status DatasetState::fill_file(Address address, Address bytes) noexcept {
-    // Write some elements at a time, from the filters' scratch memory.
-    std::size_t piece = element_size_ < 512 ? 512 - 512 % element_size_ : element_size_;
-    std::byte* buffer = file_->filter_scratch(piece);
-    if (buffer == nullptr) {
+    const WorkBuffer buffer(*file_, bytes, element_size_);
+    std::size_t piece = buffer.bytes().size();
+    if (piece == 0) {
         return Status::out_of_memory;
     }
-    H5MOTE_TRY(fill(buffer, piece / element_size_));
+    H5MOTE_TRY(fill(buffer.bytes().data(), piece / element_size_));
     file_->unsynced = true;
     for (Address done = 0; done < bytes; done += piece) {
         piece = bytes - done < piece ? static_cast<std::size_t>(bytes - done) : piece;
-        H5MOTE_TRY(file_->driver.write(Usage::raw_data, address + done, {buffer, piece}));
+        H5MOTE_TRY(file_->driver.write(Usage::raw_data, address + done, buffer.bytes().first(piece)));
     }
     return Status::ok;
 }

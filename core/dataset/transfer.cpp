@@ -33,6 +33,7 @@ Status Transfer::prepare() noexcept {
     if (writing() && !file_.is_atomic()) {
         const Pinned header = file_.cache.find(dataset_.address());
         values.overwrites = !header || !header->fresh();
+        replaces_heap_ = to_heap_ && values.overwrites;
     }
     return writing() ? prepare_conversion(file_.context, conversion_, request_.type, stored, values)
                      : prepare_conversion(file_.context, conversion_, stored, request_.type, values);

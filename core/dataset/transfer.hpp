@@ -62,6 +62,9 @@ private:
     Status to_memory(std::byte* at, const PairedRun& piece) noexcept;
     Status to_header(MessageIterator& message, std::size_t offset, const PairedRun& piece) noexcept;
     Status to_file(std::uint64_t address, const PairedRun& piece) noexcept;
+    std::size_t discarded_values() const noexcept;
+    Status or_keep(Status status, std::size_t discarded) noexcept;
+    Status convert_to(std::uint64_t at, const PairedRun& piece, Bytes buffer) noexcept;
     Status to_window(std::uint64_t at, std::size_t bytes, const PairedRun& piece) noexcept;
     Status put_window() noexcept;
     // Read and write bytes of the storage or, if `address` is an offset in external data, of the files there.
@@ -98,7 +101,8 @@ private:
         std::size_t known;       // of the scratch memory: from `at` on, as in the file or newer
     } window_ = {};
     std::uint64_t data_end_ = 0;  // of the chunk or dataset; 0: external data, of which nothing is read ahead
-    bool to_heap_ = false;        // elements that are written have parts in the global heap
+    bool to_heap_ = false;        // elements that are written have parts in the global heap ...
+    bool replaces_heap_ = false;  // ... and may take the place of others, in an order
     ChunkLookup lookup_;
     union Walk {
         Walk() noexcept {}

@@ -4,6 +4,7 @@
 
 #include "external_changes.hpp"
 #include "virtual_changes.hpp"
+#include "work_buffer.hpp"
 
 #include <cstring>
 
@@ -37,23 +38,45 @@ Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept
     if (conversion_.is_copy()) {
         return put(at, {user(piece.memory), bytes});
     }
-    // Converts a few elements at a time. The stored elements are read first: members that the memory datatype lacks
-    // stay.
-    const std::size_t room = element_size_ < kWindow ? kWindow / element_size_ : 1;
-    std::byte* const buffer = file_.filter_scratch(room * element_size_);
-    if (buffer == nullptr) {
+    // Converts some elements at a time. With each step that replaces values the heap gets holes that it can fill again.
+    const WorkBuffer buffer(file_, replaces_heap_ ? 0 : bytes, element_size_);
+    const std::size_t room = buffer.bytes().size() / element_size_;
+    if (room == 0) {
         return Status::out_of_memory;
     }
     for (std::uint64_t done = 0; done < piece.length; done += room) {
         const std::uint64_t left = piece.length - done;
         const std::uint64_t now = left < room ? left : room;
-        const Bytes elements{buffer, static_cast<std::size_t>(now * element_size_)};
-        H5MOTE_TRY(get(at + done * element_size_, elements));
-        H5MOTE_TRY(to_memory(buffer, {0, piece.memory + done, now, 1}));
-        H5MOTE_TRY(file_.order_heap());
-        H5MOTE_TRY(put(at + done * element_size_, elements));
+        H5MOTE_TRY(convert_to(at + done * element_size_, {0, piece.memory + done, now, 1},
+                              buffer.bytes().first(static_cast<std::size_t>(now * element_size_))));
     }
     return Status::ok;
+}
+
+// Converts elements in `buffer`, which has room for them, and writes them to `at`. The stored elements are read first:
+// members that the memory datatype lacks stay, and old values of variable length are given up. Where the heap has no
+// room for a value, those before it are written all the same, because their old ones are given up; if that fails, the
+// old ones stay.
+Status Transfer::convert_to(std::uint64_t at, const PairedRun& piece, Bytes buffer) noexcept {
+    H5MOTE_TRY(get(at, buffer));
+    const std::size_t discarded = discarded_values();
+    const Status converted = to_memory(buffer.data(), piece);
+    Status stored = converted == Status::ok || to_heap_ ? file_.order_heap() : converted;
+    stored = or_keep(stored == Status::ok ? put(at, buffer) : stored, discarded);
+    return converted == Status::ok ? stored : converted;
+}
+
+std::size_t Transfer::discarded_values() const noexcept {
+    return file_.heap_keeper() == nullptr ? 0 : file_.heap_keeper()->discarded();
+}
+
+// Values that were to take the place of others are not there if writing them failed: those that were discarded since
+// there were `discarded` of them stay.
+Status Transfer::or_keep(Status status, std::size_t discarded) noexcept {
+    if (status != Status::ok && file_.heap_keeper() != nullptr) {
+        file_.heap_keeper()->keep_discarded(discarded);
+    }
+    return status;
 }
 
 // Puts a short piece into the window if it lies behind what is there, with a short gap or none, or begins a new window
@@ -157,9 +180,10 @@ Status Transfer::to_header(MessageIterator& message, std::size_t offset, const P
     for (std::uint64_t i = 0; i < piece.length; ++i) {
         const std::size_t at = offset + static_cast<std::size_t>((piece.file + i) * element_size_);
         std::memcpy(element, message.body().data() + at, element_size_);
+        const std::size_t discarded = discarded_values();
         H5MOTE_TRY(conversion_.run(1, user(piece.memory + i), memory_size_, element, element_size_));
         std::byte* to = nullptr;
-        H5MOTE_TRY(message.change(at, to));
+        H5MOTE_TRY(or_keep(message.change(at, to), discarded));
         std::memcpy(to, element, element_size_);
     }
     return Status::ok;

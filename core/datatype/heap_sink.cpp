@@ -203,12 +203,6 @@ std::size_t discard(FileState& file, DatatypeView type, const std::byte* values,
     return before;
 }
 
-void keep(FileState& file, std::size_t before) noexcept {
-    if (file.heap_keeper() != nullptr) {
-        static_cast<HeapSink*>(file.heap_keeper())->keep_discarded(before);
-    }
-}
-
 Status insert(FileState& file, ConstBytes bytes, GlobalHeapId& id) noexcept {
     HeapSink* sink = nullptr;
     H5MOTE_TRY(HeapSink::open(file, sink));
@@ -217,7 +211,7 @@ Status insert(FileState& file, ConstBytes bytes, GlobalHeapId& id) noexcept {
 
 }  // namespace
 
-const VariableLengthFormat formats::variable_length_changes = {&open_sink, &discard, &keep, &encode_file_type, &insert};
+const VariableLengthFormat formats::variable_length_changes = {&open_sink, &discard, &encode_file_type, &insert};
 
 }  // namespace h5mote
 

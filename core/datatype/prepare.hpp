@@ -29,9 +29,8 @@ struct VariableLengthFormat {
     /// What takes the elements of sequences that the file gets; it belongs to the file. out_of_memory.
     Status (*open_sink)(FileState& file, VariableSink*& sink);
     /// Discards the sequences in `count` values of the file's type `type`: their space is used again after the next
-    /// commit. What cannot be read is left out. Returns what keep() needs to take that back before the commit.
+    /// commit. What cannot be read is left out. Returns what HeapKeeper::keep_discarded() needs to take that back.
     std::size_t (*discard)(FileState& file, DatatypeView type, const std::byte* values, std::size_t count);
-    void (*keep)(FileState& file, std::size_t before);
     /// How the values of `memory`, whose sequences have the form of memory, are stored in a file: the encoded type, for
     /// which memory of `length` bytes (MemoryKind::type) is allocated. out_of_memory; overflow: 4 GiB or more.
     Status (*file_type)(FileState& file, DatatypeView memory, Bytes& type);

@@ -42,9 +42,8 @@ public:
     /// Says that nothing refers to an object any more once the changes made so far are committed; its space is used
     /// again then. Without memory to remember it, it stays in the file until File::reclaim().
     void discard(const GlobalHeapId& id) noexcept;
-    /// How many objects were discarded since the last commit, and the way back to fewer.
-    std::size_t discarded() const noexcept { return discarded_count_; }
-    void keep_discarded(std::size_t count) noexcept {
+    std::size_t discarded() const noexcept override { return discarded_count_; }
+    void keep_discarded(std::size_t count) noexcept override {
         discarded_count_ = discarded_count_ < count ? discarded_count_ : count;
     }
 

@@ -151,6 +151,27 @@ TEST_F(ShortPieces, AreWrittenTogether) {
     }
 }
 
+// The fill value of a large dataset takes one write for each 64 KiB, or as many bytes as the chunk cache may have.
+TEST_F(ShortPieces, FillInLargeSteps) {
+    ASSERT_EQ(file.close(), Status::ok);
+    FileAccess access;
+    access.chunk_cache = 16384;
+    file = static_cast<File&&>(*File::open(library, driver, access));
+    const std::int32_t fill = 7;
+    DatasetCreate create;
+    create.fill = as_bytes(Span<const std::int32_t>(&fill, 1));
+    create.allocation = AllocationTime::early;
+    driver.reset();
+    auto dataset = file.root().create_dataset("d", datatype_of<std::int32_t>(), Dataspace::simple({100000}), create);
+    ASSERT_EQ(dataset.status(), Status::ok);
+    EXPECT_LE(driver.of(Usage::raw_data).writes, 400000U / 16384 + 1);
+    std::vector<std::int32_t> read(100000);
+    ASSERT_EQ(dataset->read(Selection::all(), datatype_of<std::int32_t>(),
+                            {reinterpret_cast<std::byte*>(read.data()), read.size() * 4}),
+              Status::ok);
+    EXPECT_EQ(read, std::vector<std::int32_t>(100000, 7));
+}
+
 struct Pair {
     std::int16_t a;
     std::int16_t b;
