@@ -7,7 +7,7 @@ namespace {
 
 class Facts {
 public:
-    Facts(hid_t ours, hid_t theirs, ComparedOrders orders) : ours_(ours), theirs_(theirs), orders_(orders) {}
+    Facts(hid_t ours, hid_t theirs, ComparedFacts compared) : ours_(ours), theirs_(theirs), compared_(compared) {}
 
     void object(const std::string& path) {
         const Id mine = DIFFERENTIAL_ID(H5Oopen(ours_, path.c_str(), H5P_DEFAULT));
@@ -44,7 +44,7 @@ private:
 
     // Objects that do not track creation orders have numbers that say nothing.
     void attributes(const std::string& path, hid_t mine, hid_t other, hsize_t count) {
-        for (hsize_t i = 0; i < count && orders_.attributes && tracks(mine) && tracks(other); ++i) {
+        for (hsize_t i = 0; i < count && compared_.attributes && tracks(mine) && tracks(other); ++i) {
             H5A_info_t info[2];
             DIFFERENTIAL_OK(H5Aget_info_by_idx(mine, ".", H5_INDEX_NAME, H5_ITER_INC, i, &info[0], H5P_DEFAULT));
             DIFFERENTIAL_OK(H5Aget_info_by_idx(other, ".", H5_INDEX_NAME, H5_ITER_INC, i, &info[1], H5P_DEFAULT));
@@ -60,7 +60,7 @@ private:
         // libhdf5 copies a link together with its number, also to a group that does not track them.
         unsigned flags = 0;
         DIFFERENTIAL_OK(H5Pget_link_creation_order(create_list(other), &flags));
-        const bool numbers = orders_.links && (flags & H5P_CRT_ORDER_TRACKED) != 0;
+        const bool numbers = compared_.links && (flags & H5P_CRT_ORDER_TRACKED) != 0;
         if (numbers) {
             same(path, "next creation order", info[0].max_corder, info[1].max_corder);
         }
@@ -125,14 +125,14 @@ private:
         return text;
     }
 
-    static void dataset(const std::string& path, hid_t mine, hid_t other) {
+    void dataset(const std::string& path, hid_t mine, hid_t other) const {
         const std::string list[2] = {properties(mine), properties(other)};
         if (list[0] != list[1]) {
             differ("facts: " + path + ": created with " + list[0] + "instead of " + list[1]);
         }
         // The sizes of filtered chunks, and of what leads to the global heap, are not those of the other file.
         const Id type = DIFFERENTIAL_ID(H5Dget_type(other));
-        if (list[1].find("filter") != std::string::npos || is_variable(type)) {
+        if (!compared_.space || list[1].find("filter") != std::string::npos || is_variable(type)) {
             return;
         }
         H5D_space_status_t status[2];
@@ -144,12 +144,12 @@ private:
 
     hid_t ours_;
     hid_t theirs_;
-    ComparedOrders orders_;
+    ComparedFacts compared_;
     std::set<haddr_t> seen_;
 };
 
 }  // namespace
 
-void compare_facts(hid_t ours, hid_t theirs, ComparedOrders orders) { Facts(ours, theirs, orders).object("/"); }
+void compare_facts(hid_t ours, hid_t theirs, ComparedFacts compared) { Facts(ours, theirs, compared).object("/"); }
 
 }  // namespace differential

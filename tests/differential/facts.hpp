@@ -8,14 +8,16 @@
 
 namespace differential {
 
-/// Which creation orders are compared: those of links, those of attributes.
-struct ComparedOrders {
+/// Which facts are compared: creation orders of links, those of attributes, the space that datasets have. The others
+/// always are.
+struct ComparedFacts {
     bool links = true;
     bool attributes = true;
+    bool space = true;
 };
 
 /// Throws Difference if the objects of two files that were opened by libhdf5, found by the same paths, differ in any of
 /// these facts.
-void compare_facts(hid_t ours, hid_t theirs, ComparedOrders orders);
+void compare_facts(hid_t ours, hid_t theirs, ComparedFacts compared);
 
 }  // namespace differential

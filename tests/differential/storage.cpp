@@ -1,6 +1,7 @@
 #include "storage.hpp"
 
 #include "flash_simulator.hpp"
+#include "forwarding_driver.hpp"
 
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/flash.hpp>
@@ -31,6 +32,39 @@ public:
 private:
     MallocAllocator allocator_;
     GrowingMemoryDriver driver_{allocator_};
+};
+
+// A storage that is full during some of the calls.
+class FullStorage final : public Storage, private h5mote_test::ForwardingDriver {
+public:
+    FullStorage() : ForwardingDriver(file_) {}
+    Driver& open() override { return *this; }
+    void close() override {}
+    void limit(Random& random) override {
+        std::uint64_t end = 0;
+        need(file_.end_of_file(end), "end_of_file");
+        most_ = end + random.pick<std::uint64_t>({0, random.below(64), random.below(600), random.below(6000)});
+    }
+    void unlimit() override { most_ = kNoLimit; }
+
+private:
+    static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+    bool fits(std::uint64_t size) {
+        std::uint64_t end = 0;
+        need(file_.end_of_file(end), "end_of_file");
+        return size <= most_ || size <= end;
+    }
+    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
+        return fits(address + from.size()) ? file_.write(usage, address, from) : Status::no_space;
+    }
+    Status truncate(std::uint64_t size) noexcept override {
+        return fits(size) ? file_.truncate(size) : Status::no_space;
+    }
+
+    MallocAllocator allocator_;
+    GrowingMemoryDriver file_{allocator_};
+    std::uint64_t most_ = kNoLimit;
 };
 
 class BufferStorage final : public Storage {
@@ -192,6 +226,9 @@ std::unique_ptr<Storage> make_storage(const std::string& name, Random& random) {
     }
     if (name == "buffer") {
         return std::make_unique<BufferStorage>();
+    }
+    if (name == "full") {
+        return std::make_unique<FullStorage>();
     }
     if (name == "posix") {
         return std::make_unique<PosixStorage>();

@@ -309,6 +309,7 @@ void Writing::references(Random& random) {
         value.values.clear();
         value.known.clear();
     }
+    storage_->unlimit();  // the dataset has no references that the model could expect after a refusal
     auto to = root.open_dataset(path);
     if (!done(to.status(), "open_dataset") ||
         !done(to->write(Selection::all(), view, {made.ours.data(), made.ours.size()}), "write")) {

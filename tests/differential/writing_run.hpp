@@ -141,6 +141,7 @@ public:
     /// `shared`: the machine, if it has other files as well; then `label` says in the log which file this is.
     Writing(std::uint64_t seed, const WritingOptions& options, Machine* shared = nullptr, const char* label = "");
     void run(const Step& step);
+    void take(const Step& step);
     /// Copies an object of another file, or of the same one, with all that belongs to it.
     void copy_object(Writing& other, Random& random);
     void finish() { (void)end(); }
