@@ -200,7 +200,7 @@ void Writing::variable_length(Random& random) {
         }
         Extent extent;
         extent.space_class = DataspaceClass::simple;
-        extent.dims = {random.between(1, 40)};
+        extent.dims = {random.one_in(3) ? random.between(100, 300) : random.between(1, 40)};  // many fill a collection
         DatasetCreate create;
         const Id list = DIFFERENTIAL_ID(H5Pcreate(H5P_DATASET_CREATE));
         const hsize_t chunk = random.between(1, extent.dims[0]);
@@ -234,16 +234,20 @@ void Writing::variable_length(Random& random) {
         }
     }
     ObjectValue& value = model_.objects[object];
-    tell("write all of %s\n", model_.path_of(object).c_str());
     const Type memory = native_type(value.type);
-    const Values held(random, memory, value.extent.count());
-    Dataset* const to = dataset(object);
-    value.unknown = to == nullptr || !done(to->write(Selection::all(), memory.view(), held.bytes()), "write");
-    if (value.unknown) {
-        return;
+    // Once more: values take the place of others.
+    for (std::uint64_t times = random.between(1, 3); times > 0; --times) {
+        tell("write all of %s\n", model_.path_of(object).c_str());
+        const Values held(random, memory, value.extent.count());
+        Dataset* const to = dataset(object);
+        value.unknown = to == nullptr || !done(to->write(Selection::all(), memory.view(), held.bytes()), "write");
+        if (value.unknown) {
+            continue;
+        }
+        DIFFERENTIAL_OK(
+            H5Dwrite(other(object, file_), memory.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, held.bytes().data()));
+        value.values = held.flat();
     }
-    DIFFERENTIAL_OK(H5Dwrite(other(object, file_), memory.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, held.bytes().data()));
-    value.values = held.flat();
 }
 
 #else
