@@ -18,7 +18,9 @@ public:
         if (!seen_.insert(info[1].addr).second) {
             return;
         }
-        same(path, "reference count", info[0].rc, info[1].rc);
+        if (compared_.counts) {
+            same(path, "reference count", info[0].rc, info[1].rc);
+        }
         attributes(path, mine, other, info[1].num_attrs);
         if (info[1].type == H5O_TYPE_GROUP) {
             group(path, mine, other);

@@ -8,12 +8,13 @@
 
 namespace differential {
 
-/// Which facts are compared: creation orders of links, those of attributes, the space that datasets have. The others
-/// always are.
+/// Which facts are compared: creation orders of links, those of attributes, the space that datasets have, reference
+/// counts. The others always are.
 struct ComparedFacts {
     bool links = true;
     bool attributes = true;
     bool space = true;
+    bool counts = true;
 };
 
 /// Throws Difference if the objects of two files that were opened by libhdf5, found by the same paths, differ in any of

@@ -44,8 +44,10 @@ public:
         std::uint64_t end = 0;
         need(file_.end_of_file(end), "end_of_file");
         most_ = end + random.pick<std::uint64_t>({0, random.below(64), random.below(600), random.below(6000)});
+        was_limited_ = true;
     }
     void unlimit() override { most_ = kNoLimit; }
+    bool was_limited() const override { return was_limited_; }
 
 private:
     static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
@@ -65,6 +67,7 @@ private:
     MallocAllocator allocator_;
     GrowingMemoryDriver file_{allocator_};
     std::uint64_t most_ = kNoLimit;
+    bool was_limited_ = false;
 };
 
 class BufferStorage final : public Storage {
