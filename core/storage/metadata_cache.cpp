@@ -268,7 +268,10 @@ CacheEntry* MetadataCache::next_dirty(Phase phase, Address from) noexcept {
 
 std::size_t MetadataCache::next_dirty(Phase phase, Address from, CacheEntry* (&found)[kBatch]) noexcept {
     std::size_t count = 0;
-    for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
+    // From the oldest on: most blocks get their addresses in the order in which they are made, so that each one found
+    // belongs behind those before it.
+    CacheEntry* entry = first_quiet() == nullptr ? lru_.back() : lru_.previous(*first_quiet());
+    for (; entry != nullptr; entry = lru_.previous(*entry)) {
         if (!entry->dirty() || entry->phase() != phase || entry->address_ < from ||
             (count == kBatch && found[kBatch - 1]->address_ < entry->address_)) {
             continue;

@@ -1,8 +1,9 @@
 // H5FS - which sizes may be found where in a long list of free extents, so that a search need not look at all of them.
 //
 // The list is divided into runs. Each run has 128 bits: one for each class of sizes, and one for extents that are
-// pending. A bit that is not set says that the run has no such extent; one that is set promises nothing, so that an
-// extent that leaves a run costs nothing. Whoever finds that a bit is wrong clears it.
+// pending, which nobody looks for by their sizes. A bit that is not set says that the run has no such extent; one that
+// is set promises nothing, so that an extent that leaves a run costs nothing. Whoever finds that a bit is wrong clears
+// it.
 #pragma once
 
 #include "cursor.hpp"
@@ -32,9 +33,10 @@ public:
         if (valid()) {
             Bits& run = at(i / kRun);
             const unsigned size_class = class_of(size);
-            run.words[size_class / 64] |= std::uint64_t{1} << size_class % 64;
             if (pending) {
                 run.words[1] |= kPendingBit;
+            } else {
+                run.words[size_class / 64] |= std::uint64_t{1} << size_class % 64;
             }
         }
     }

@@ -178,7 +178,7 @@ std::size_t SpaceMap::find_smallest(Address size, const Fits& fits) noexcept {
         bool any = false;
         for (std::size_t i = begin; i < end; ++i) {
             const FreeExtent& each = extents_[i];
-            any = any || each.size >= least;
+            any = any || (each.size >= least && each.pending == 0);
             if (each.size >= size && each.pending == 0 && (best == count_ || each.size < extents_[best].size) &&
                 fits(each)) {
                 best = i;
