@@ -55,18 +55,28 @@ private:
     Status from_raw(const PairedRun& piece) noexcept;
     Status from_nothing(const PairedRun& piece) noexcept;
 
-    // Writing.
+    // Writing. Short pieces that follow each other in the file wait in a window for one write: flash programs whole
+    // pages, and a call of the operating system takes as long for few bytes as for many.
+    static constexpr std::size_t kWindow = 512;
+    static constexpr std::size_t kMostGap = 64;
+    struct Window {
+        std::uint64_t data_end;            // of the chunk or dataset; 0: external data, of which nothing is read ahead
+        std::uint64_t at = 0;              // as put() takes it
+        const std::byte* bytes = nullptr;  // the filters' scratch memory or, of one piece, the caller's buffer
+        std::size_t size = 0;              // from `at` on, to be written; 0: there are none
+        std::size_t known = 0;             // of the scratch memory: from `at` on, as in the file or newer
+    };
     H5MOTE_STEP Status write_whole() noexcept;
     H5MOTE_STEP Status write_compact(SelectionRuns& runs) noexcept;
     Status write_chunks(ChunkedRuns& runs) noexcept;
     Status to_memory(std::byte* at, const PairedRun& piece) noexcept;
     Status to_header(MessageIterator& message, std::size_t offset, const PairedRun& piece) noexcept;
-    Status to_file(std::uint64_t address, const PairedRun& piece) noexcept;
+    Status to_file(Window& window, std::uint64_t address, const PairedRun& piece) noexcept;
     std::size_t discarded_values() const noexcept;
     Status or_keep(Status status, std::size_t discarded) noexcept;
     Status convert_to(std::uint64_t at, const PairedRun& piece, Bytes buffer) noexcept;
-    Status to_window(std::uint64_t at, std::size_t bytes, const PairedRun& piece) noexcept;
-    Status put_window() noexcept;
+    Status to_window(Window& window, std::uint64_t at, std::size_t bytes, const PairedRun& piece) noexcept;
+    Status put_window(Window& window) noexcept;
     // Read and write bytes of the storage or, if `address` is an offset in external data, of the files there.
     Status get(std::uint64_t address, Bytes to) noexcept;
     Status put(std::uint64_t address, ConstBytes from) noexcept;
@@ -89,18 +99,7 @@ private:
     FileSource source_;
     std::uint32_t memory_size_ = 0;
     std::uint32_t element_size_ = 0;
-    std::uint64_t count_ = 0;  // of selected elements
-    // Short pieces that follow each other in the file wait here for one write: flash programs whole pages, and a call
-    // of the operating system takes as long for few bytes as for many.
-    static constexpr std::size_t kWindow = 512;
-    static constexpr std::size_t kMostGap = 64;
-    struct Window {
-        std::uint64_t at;        // as put() takes it
-        const std::byte* bytes;  // the filters' scratch memory or, of one piece, the caller's buffer
-        std::size_t size;        // from `at` on, to be written; 0: there are none
-        std::size_t known;       // of the scratch memory: from `at` on, as in the file or newer
-    } window_ = {};
-    std::uint64_t data_end_ = 0;  // of the chunk or dataset; 0: external data, of which nothing is read ahead
+    std::uint64_t count_ = 0;     // of selected elements
     bool to_heap_ = false;        // elements that are written have parts in the global heap ...
     bool replaces_heap_ = false;  // ... and may take the place of others, in an order
     ChunkLookup lookup_;

@@ -28,13 +28,13 @@ Status Transfer::put(std::uint64_t address, ConstBytes from) noexcept {
     return file_.driver.write(Usage::raw_data, address, from);
 }
 
-Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept {
+Status Transfer::to_file(Window& window, std::uint64_t address, const PairedRun& piece) noexcept {
     const std::uint64_t at = address + piece.file * element_size_;
     const std::size_t bytes = static_cast<std::size_t>(piece.length * element_size_);
     if (bytes <= kWindow / 2 && !to_heap_) {
-        return to_window(at, bytes, piece);
+        return to_window(window, at, bytes, piece);
     }
-    H5MOTE_TRY(put_window());
+    H5MOTE_TRY(put_window(window));
     if (conversion_.is_copy()) {
         return put(at, {user(piece.memory), bytes});
     }
@@ -82,45 +82,45 @@ Status Transfer::or_keep(Status status, std::size_t discarded) noexcept {
 // Puts a short piece into the window if it lies behind what is there, with a short gap or none, or begins a new window
 // with it. A window ends with its sector, so that those that follow are whole sectors. A piece that is alone in its
 // window and needs no conversion stays where the caller has it.
-Status Transfer::to_window(std::uint64_t at, std::size_t bytes, const PairedRun& piece) noexcept {
+Status Transfer::to_window(Window& window, std::uint64_t at, std::size_t bytes, const PairedRun& piece) noexcept {
     const bool copy = conversion_.is_copy();
-    const std::uint64_t end = window_.at + window_.size;
-    const bool near = window_.size != 0 && at >= end && at - end <= (data_end_ == 0 ? 0 : kMostGap) &&
-                      at + bytes <= (window_.at | (kWindow - 1)) + 1;
+    const std::uint64_t end = window.at + window.size;
+    const bool near = window.size != 0 && at >= end && at - end <= (window.data_end == 0 ? 0 : kMostGap) &&
+                      at + bytes <= (window.at | (kWindow - 1)) + 1;
     std::byte* const buffer = near || !copy ? file_.filter_scratch(kWindow) : nullptr;
     if (buffer == nullptr && !copy) {
         return Status::out_of_memory;
     }
     if (!near || buffer == nullptr) {
-        H5MOTE_TRY(put_window());
-        window_ = {at, copy ? user(piece.memory) : buffer, copy ? bytes : 0, 0};
+        H5MOTE_TRY(put_window(window));
+        window = {window.data_end, at, copy ? user(piece.memory) : buffer, copy ? bytes : 0, 0};
         if (copy) {
             return Status::ok;
         }
-    } else if (window_.bytes != buffer) {
-        std::memcpy(buffer, window_.bytes, window_.size);
-        window_.bytes = buffer;
-        window_.known = window_.size;
+    } else if (window.bytes != buffer) {
+        std::memcpy(buffer, window.bytes, window.size);
+        window.bytes = buffer;
+        window.known = window.size;
     }
     // What lies in a gap is written as it is, and elements that are converted keep the members that the memory datatype
     // lacks.
-    const auto offset = static_cast<std::size_t>(at - window_.at);
-    if ((copy ? offset : offset + bytes) > window_.known) {
-        const std::uint64_t left = data_end_ == 0 ? offset + bytes : data_end_ - window_.at;
+    const auto offset = static_cast<std::size_t>(at - window.at);
+    if ((copy ? offset : offset + bytes) > window.known) {
+        const std::uint64_t left = window.data_end == 0 ? offset + bytes : window.data_end - window.at;
         const std::size_t known = left < kWindow ? static_cast<std::size_t>(left) : kWindow;
-        H5MOTE_TRY(get(window_.at + window_.known, {buffer + window_.known, known - window_.known}));
-        window_.known = known;
+        H5MOTE_TRY(get(window.at + window.known, {buffer + window.known, known - window.known}));
+        window.known = known;
     }
     H5MOTE_TRY(to_memory(buffer + offset, {0, piece.memory, piece.length, 1}));
-    window_.size = offset + bytes;
-    window_.known = window_.known < window_.size ? window_.size : window_.known;
+    window.size = offset + bytes;
+    window.known = window.known < window.size ? window.size : window.known;
     return Status::ok;
 }
 
-Status Transfer::put_window() noexcept {
-    const std::size_t size = window_.size;
-    window_.size = 0;
-    return size == 0 ? Status::ok : put(window_.at, {window_.bytes, size});
+Status Transfer::put_window(Window& window) noexcept {
+    const std::size_t size = window.size;
+    window.size = 0;
+    return size == 0 ? Status::ok : put(window.at, {window.bytes, size});
 }
 
 Status Transfer::write_whole() noexcept {
@@ -138,16 +138,16 @@ Status Transfer::write_whole() noexcept {
     if (dataset_.external()) {
         H5MOTE_TRY(put(0, {}));  // elements of which only a part is written are read first, from the same files
     }
-    data_end_ = dataset_.external() ? 0 : dataset_.data_address() + dataset_.data_size();
+    Window window{dataset_.external() ? 0 : dataset_.data_address() + dataset_.data_size()};
     SelectionRun run;
     PairedRun piece;
     while (runs.next(run)) {
         pairs_.take(run);
         while (pairs_.next(piece)) {
-            H5MOTE_TRY(to_file(dataset_.data_address(), piece));
+            H5MOTE_TRY(to_file(window, dataset_.data_address(), piece));
         }
     }
-    H5MOTE_TRY(put_window());
+    H5MOTE_TRY(put_window(window));
     return dataset_.external() ? file_.context.formats().external_changes->sync(raw_.external()) : Status::ok;
 }
 
@@ -198,14 +198,14 @@ Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
         Address address = kUndefinedAddress;
         H5MOTE_TRY(in_memory ? dataset_.chunk(key, whole_elements && runs.covers_chunk(), slot)
                              : dataset_.chunk_in_place(key, true, address));
-        data_end_ = address + dataset_.chunk_bytes();
+        Window window{std::uint64_t{address} + dataset_.chunk_bytes()};
         SelectionRun run;
         PairedRun piece;
         while (runs.next(run)) {
             pairs_.take(run);
             while (pairs_.next(piece)) {
                 if (slot == nullptr) {
-                    H5MOTE_TRY(to_file(address, piece));
+                    H5MOTE_TRY(to_file(window, address, piece));
                     continue;
                 }
                 const Status status = to_memory(slot->data(), piece);
@@ -216,7 +216,7 @@ Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
                 H5MOTE_TRY(status);
             }
         }
-        H5MOTE_TRY(put_window());
+        H5MOTE_TRY(put_window(window));
     }
     return Status::ok;
 }
