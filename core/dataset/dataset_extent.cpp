@@ -183,8 +183,11 @@ Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& locat
 
 // Fills a part of a chunk, in memory if it has a slot there.
 Status DatasetState::fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to) noexcept {
-    if (from == to || slot == nullptr) {
-        return from == to ? Status::ok : fill_file(location.address + from, to - from);
+    if (from == to) {
+        return Status::ok;
+    }
+    if (slot == nullptr) {
+        return fill_file(location.address + from, to - from);
     }
     H5MOTE_TRY(fill(slot->data() + from, static_cast<std::size_t>((to - from) / element_size_)));
     slot->touch(static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to));

@@ -20,6 +20,7 @@ public:
     /// From now on the file can grow by little or nothing, if this storage becomes full at times; unlimit(): no longer.
     virtual void limit(Random& /*random*/) {}
     virtual void unlimit() {}
+    /// Whether limit() ever had an effect.
     virtual bool was_limited() const { return false; }
     /// The bytes of the file. Call it between two sessions.
     Blob contents();

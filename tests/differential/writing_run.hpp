@@ -140,8 +140,8 @@ class Writing {
 public:
     /// `shared`: the machine, if it has other files as well; then `label` says in the log which file this is.
     Writing(std::uint64_t seed, const WritingOptions& options, Machine* shared = nullptr, const char* label = "");
+    /// Takes one step, on a storage that may be full meanwhile.
     void run(const Step& step);
-    void take(const Step& step);
     /// Copies an object of another file, or of the same one, with all that belongs to it.
     void copy_object(Writing& other, Random& random);
     void finish() { (void)end(); }
@@ -171,6 +171,7 @@ private:
     Object* open_object(std::size_t object, Object& other);
     Id other(std::size_t object, hid_t file) const;
 
+    void take(const Step& step);
     void create_group(Random& random);
     Result<Dataset> create(const std::string& path, const Type& type, std::size_t type_object, const Dataspace& space,
                            const DatasetCreate& create);
