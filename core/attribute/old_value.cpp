@@ -97,11 +97,6 @@ void OldValue::take(StoredAttributeMessage& stored) noexcept {
     stored.bytes.close();
 }
 
-Status OldValue::finish(Status status) noexcept {
-    if (taken_ && status != Status::ok && file_.heap_keeper() != nullptr) {
-        file_.heap_keeper()->keep_discarded(before_);
-    }
-    return status;
-}
+Status OldValue::finish(Status status) noexcept { return taken_ ? or_keep(file_, status, before_) : status; }
 
 }  // namespace h5mote

@@ -72,8 +72,6 @@ private:
     Status to_memory(std::byte* at, const PairedRun& piece) noexcept;
     Status to_header(MessageIterator& message, std::size_t offset, const PairedRun& piece) noexcept;
     Status to_file(Window& window, std::uint64_t address, const PairedRun& piece) noexcept;
-    std::size_t discarded_values() const noexcept;
-    Status or_keep(Status status, std::size_t discarded) noexcept;
     Status convert_to(std::uint64_t at, const PairedRun& piece, Bytes buffer) noexcept;
     Status to_window(Window& window, std::uint64_t at, std::size_t bytes, const PairedRun& piece) noexcept;
     Status put_window(Window& window) noexcept;

@@ -59,24 +59,11 @@ Status Transfer::to_file(Window& window, std::uint64_t address, const PairedRun&
 // old ones stay.
 Status Transfer::convert_to(std::uint64_t at, const PairedRun& piece, Bytes buffer) noexcept {
     H5MOTE_TRY(get(at, buffer));
-    const std::size_t discarded = discarded_values();
+    const std::size_t discarded = discarded_values(file_);
     const Status converted = to_memory(buffer.data(), piece);
     Status stored = converted == Status::ok || to_heap_ ? file_.order_heap() : converted;
-    stored = or_keep(stored == Status::ok ? put(at, buffer) : stored, discarded);
+    stored = or_keep(file_, stored == Status::ok ? put(at, buffer) : stored, discarded);
     return converted == Status::ok ? stored : converted;
-}
-
-std::size_t Transfer::discarded_values() const noexcept {
-    return file_.heap_keeper() == nullptr ? 0 : file_.heap_keeper()->discarded();
-}
-
-// Values that were to take the place of others are not there if writing them failed: those that were discarded since
-// there were `discarded` of them stay.
-Status Transfer::or_keep(Status status, std::size_t discarded) noexcept {
-    if (status != Status::ok && file_.heap_keeper() != nullptr) {
-        file_.heap_keeper()->keep_discarded(discarded);
-    }
-    return status;
 }
 
 // Puts a short piece into the window if it lies behind what is there, with a short gap or none, or begins a new window
@@ -180,10 +167,10 @@ Status Transfer::to_header(MessageIterator& message, std::size_t offset, const P
     for (std::uint64_t i = 0; i < piece.length; ++i) {
         const std::size_t at = offset + static_cast<std::size_t>((piece.file + i) * element_size_);
         std::memcpy(element, message.body().data() + at, element_size_);
-        const std::size_t discarded = discarded_values();
+        const std::size_t discarded = discarded_values(file_);
         H5MOTE_TRY(conversion_.run(1, user(piece.memory + i), memory_size_, element, element_size_));
         std::byte* to = nullptr;
-        H5MOTE_TRY(or_keep(message.change(at, to), discarded));
+        H5MOTE_TRY(or_keep(file_, message.change(at, to), discarded));
         std::memcpy(to, element, element_size_);
     }
     return Status::ok;

@@ -194,10 +194,9 @@ Status open_sink(FileState& file, VariableSink*& sink) noexcept {
 }
 
 std::size_t discard(FileState& file, DatatypeView type, const std::byte* values, std::size_t count) noexcept {
-    HeapSink* sink = static_cast<HeapSink*>(file.heap_keeper());
-    std::size_t before = sink == nullptr ? 0 : sink->discarded();
+    HeapSink* sink = nullptr;
+    const std::size_t before = discarded_values(file);
     if (contains_class(type, TypeClass::variable_length) && HeapSink::open(file, sink) == Status::ok) {
-        before = sink->discarded();
         sink->discard_values(type, values, count);
     }
     return before;

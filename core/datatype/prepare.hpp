@@ -38,6 +38,19 @@ struct VariableLengthFormat {
     Status (*insert)(FileState& file, ConstBytes bytes, GlobalHeapId& id);
 };
 
+/// How many objects of the heap the file would give up with its next commit.
+inline std::size_t discarded_values(FileState& file) noexcept {
+    return file.heap_keeper() == nullptr ? 0 : file.heap_keeper()->discarded();
+}
+/// Values that were to take the place of others are not there if writing them failed with `status`, which is returned:
+/// what was discarded since discarded_values() was `discarded` stays.
+inline Status or_keep(FileState& file, Status status, std::size_t discarded) noexcept {
+    if (status != Status::ok && file.heap_keeper() != nullptr) {
+        file.heap_keeper()->keep_discarded(discarded);
+    }
+    return status;
+}
+
 /// The datatype as which a file stores values of the memory type `memory`: the same bytes unless that has sequences or
 /// strings of any length.
 class StoredType {
