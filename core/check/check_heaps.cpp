@@ -109,7 +109,8 @@ private:
         }
         dense_.names = dense_.index.size();
         std::uint32_t last = 0;
-        for (std::uint64_t i = 0; i < dense_.names && c.verifying(); ++i) {
+        // Values of attributes lead into the global heap: each walk has to meet its collections.
+        for (std::uint64_t i = 0; i < dense_.names && (c.verifying() || !is_link()); ++i) {
             H5MOTE_TRY(record(i, tree));
             LinkNameRecord link;
             AttributeRecord attribute;

@@ -13,7 +13,7 @@ Status UsedRuns::reserve(std::size_t bytes) noexcept {
 
 void UsedRuns::begin(Address size) noexcept {
     size_ = end_ = size;
-    from_ = bytes_ = 0;
+    from_ = bytes_ = shared_ = 0;
     count_ = 0;
 }
 
@@ -23,7 +23,7 @@ bool UsedRuns::advance() noexcept {
     }
     from_ = end_;
     end_ = size_;
-    bytes_ = 0;
+    bytes_ = shared_ = 0;
     count_ = 0;
     return true;
 }
@@ -39,6 +39,8 @@ bool UsedRuns::add(Address address, Address size, bool shared) noexcept {
         if ((run.address < from_ && run.end > from_) || (run.address < end_ && run.end > end_)) {
             return false;
         }
+    } else {
+        shared_ += size;
     }
     run.address = run.address < from_ ? from_ : run.address;
     run.end = run.end > end_ ? end_ : run.end;

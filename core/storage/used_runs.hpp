@@ -33,8 +33,9 @@ public:
     bool add(Address address, Address size, bool shared = false) noexcept;
     /// Begins the walk for the next part of the file. false: this part reaches the end of the file, and stays.
     bool advance() noexcept;
-    /// Bytes of all blocks that were added in this walk and are not shared, also those outside of its part.
-    Address bytes() const noexcept { return bytes_; }
+    /// Bytes of all blocks that were added in this walk, also those outside of its part, and shared ones as often as
+    /// they were added; modulo the range of addresses. Walks that meet the same blocks in the same order agree.
+    Address bytes() const noexcept { return H5MOTE_ALL_FORMATS != 0 ? bytes_ + shared_ : bytes_; }
 
     /// The gaps of this part, numbered from 0 to gaps() - 1. They may be empty.
     std::size_t gaps() const noexcept { return count_ + 1; }
@@ -47,10 +48,11 @@ private:
     ByteRun* runs_ = nullptr;
     std::size_t capacity_ = 0;
     std::size_t count_ = 0;
-    Address size_ = 0;  // of the file
-    Address from_ = 0;  // first address of this part
-    Address end_ = 0;   // end of this part: the end of the file, or where a used block begins
-    Address bytes_ = 0;
+    Address size_ = 0;    // of the file
+    Address from_ = 0;    // first address of this part
+    Address end_ = 0;     // end of this part: the end of the file, or where a used block begins
+    Address bytes_ = 0;   // of blocks that are not shared
+    Address shared_ = 0;  // of the others
 };
 
 }  // namespace h5mote
