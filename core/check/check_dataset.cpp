@@ -315,6 +315,7 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         return Status::ok;
     }
     bool partial = false;
+    bool ahead = false;
     for (unsigned i = 0; scaled != nullptr && i < rank; ++i) {
         std::uint64_t from = 0;
         if (!checked_multiply(scaled[i], chunk_dims[i], from) || from >= max_dims[i]) {
@@ -323,8 +324,13 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         if (from >= dims[i]) {
             (void)checker.note(ProblemKind::extent, CheckPart::chunk, index, location.address);
         }
+        ahead = ahead || from >= dims[i];
         partial = partial || from >= dims[i] || dims[i] - from < chunk_dims[i];
     }
+    for (unsigned i = 0; place != nullptr && i < rank; ++i) {
+        ahead = ahead || place[i] >= chunks_along(dims[i], chunk_dims[i]);
+    }
+    H5MOTE_TRY(ahead ? checker.found_ahead() : Status::ok);
     const Address size = filtered() ? location.size : narrow(chunk_bytes);
     if (size == 0) {
         return checker.bad(ProblemKind::size, CheckPart::chunk, location.address, size);

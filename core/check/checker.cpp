@@ -290,8 +290,9 @@ Status Checker::run(CheckSummary& summary) noexcept {
     return Status::ok;
 }
 
-Status Checker::find_used(UsedRuns& runs) noexcept {
+Status Checker::find_used(UsedRuns& runs, HeaderList& ahead) noexcept {
     runs_ = &runs;
+    ahead_ = &ahead;
     if (verifying()) {
         H5MOTE_TRY(objects_.reserve(0));
     }

@@ -14,6 +14,7 @@
 #include "file_state.hpp"
 #include "global_heap.hpp"
 #include "header.hpp"
+#include "header_list.hpp"
 #include "link_message.hpp"
 #include "messages.hpp"
 #include "object_table.hpp"
@@ -61,8 +62,9 @@ public:
     Status run(CheckSummary& summary) noexcept;
     /// Walks once over the file, and adds all blocks that something in it uses to `runs`. Whatever is damaged, or
     /// cannot be verified, ends in an error: corrupt_file, unsupported, io_error, out_of_memory. A walk that is not the
-    /// first meets the same objects as the first one. Takes memory for as many objects as there are.
-    Status find_used(UsedRuns& runs) noexcept;
+    /// first meets the same objects as the first one. Takes memory for as many objects as there are. The first walk
+    /// adds to `ahead` the datasets that have chunks wholly beyond their extent.
+    Status find_used(UsedRuns& runs, HeaderList& ahead) noexcept;
 
     FileState& file() noexcept { return file_; }
     FileShape shape() const noexcept { return file_.shape(); }
@@ -73,6 +75,8 @@ public:
     bool only_space() const noexcept { return runs_ != nullptr; }
     /// What find_used() returns in the end, unless there was another error before: something was left out.
     void refuse(Status status) noexcept { refusal_ = refusal_ == Status::ok ? status : refusal_; }
+    /// The dataset at hand has a chunk wholly beyond its extent. out_of_memory.
+    Status found_ahead() noexcept { return only_space() && verifying() ? ahead_->add(object_) : Status::ok; }
 
     /// Reports and returns kReported.
     Status bad(ProblemKind kind, CheckPart part, Address address, std::uint64_t number = 0) noexcept;
@@ -154,7 +158,8 @@ private:
     std::uint32_t walks_ = 0;
     bool complete_ = true;  // nothing was given up so far
     bool unreadable_ = false;
-    UsedRuns* runs_ = nullptr;  // find_used(): where the blocks go instead of the table
+    UsedRuns* runs_ = nullptr;     // find_used(): where the blocks go instead of the table
+    HeaderList* ahead_ = nullptr;  // find_used(): datasets with chunks beyond their extent
     Status refusal_ = Status::ok;
     Address free_ = 0;  // bytes that the file's free-space managers name
 };

@@ -26,7 +26,7 @@ ChunkNumber DatasetState::first_beyond(const std::uint64_t* sizes) noexcept {
     return narrow(quotient_of(sizes[slowest], chunk_dims()[slowest]) * below);
 }
 
-Status DatasetState::clear_beyond(const std::uint64_t* sizes) noexcept {
+Status DatasetState::clear_beyond(const std::uint64_t* sizes, bool parts) noexcept {
     // The coordinates of the chunk, and those of its first element.
     const std::size_t size = rank() * 2 * sizeof(std::uint64_t);
     auto* scaled = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
@@ -35,7 +35,7 @@ Status DatasetState::clear_beyond(const std::uint64_t* sizes) noexcept {
     }
     Status status = Status::ok;
     if (H5MOTE_ALL_FORMATS != 0 && table_.by_coordinates()) {
-        status = clear_by_coordinates(scaled);
+        status = clear_by_coordinates(scaled, parts);
     } else if (H5MOTE_FIXED_CHUNKS != 0 && !table_.can_remove()) {
         status = clear_implicit(sizes == nullptr ? max_dims() : sizes, scaled);
     } else {
@@ -45,7 +45,7 @@ Status DatasetState::clear_beyond(const std::uint64_t* sizes) noexcept {
             if (status == Status::ok) {
                 bool removed = false;
                 scaled_of(number, scaled);
-                status = clear_chunk({number, scaled}, location, scaled, removed);
+                status = clear_chunk({number, scaled}, location, scaled, parts, removed);
             }
         }
     }
@@ -83,7 +83,7 @@ Status DatasetState::clear_implicit(const std::uint64_t* sizes, std::uint64_t* s
             ChunkLocation location;
             bool removed = false;
             H5MOTE_TRY(table_.find(key, location));
-            H5MOTE_TRY(clear_chunk(key, location, scaled, removed));
+            H5MOTE_TRY(clear_chunk(key, location, scaled, true, removed));
             more = false;
             for (unsigned i = rank(); i-- > 0 && !more;) {
                 more = ++scaled[i] < behind(i, k);
@@ -96,7 +96,7 @@ Status DatasetState::clear_implicit(const std::uint64_t* sizes, std::uint64_t* s
 
 // A record that is removed leaves its position to the next one. In a damaged index it may be found at its position, but
 // not by its coordinates, and then it stays.
-Status DatasetState::clear_by_coordinates(std::uint64_t* scaled) noexcept {
+Status DatasetState::clear_by_coordinates(std::uint64_t* scaled, bool parts) noexcept {
     auto* lookup = file_->context.create<ChunkLookup>(MemoryKind::other);
     if (lookup == nullptr) {
         return Status::out_of_memory;
@@ -113,7 +113,7 @@ Status DatasetState::clear_by_coordinates(std::uint64_t* scaled) noexcept {
         }
         if (status == Status::ok) {
             bool removed = false;
-            status = clear_chunk(key_of(scaled), location, scaled, removed);
+            status = clear_chunk(key_of(scaled), location, scaled, parts, removed);
             if (removed) {
                 cursor.step_back();
             }
@@ -125,7 +125,7 @@ Status DatasetState::clear_by_coordinates(std::uint64_t* scaled) noexcept {
 }
 
 // `scaled`: the chunk's coordinates. Behind them is room for those of its first element.
-Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled,
+Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled, bool parts,
                                  bool& removed) noexcept {
     std::uint64_t* const first = scaled + rank();
     bool whole = false;
@@ -147,6 +147,9 @@ Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& locat
         H5MOTE_TRY(table_.set(key, ChunkLocation{}, 0, 1));
         release_chunk(location);
         removed = true;
+        return Status::ok;
+    }
+    if (!parts) {
         return Status::ok;
     }
     ChunkSlot* slot = nullptr;

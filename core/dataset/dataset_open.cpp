@@ -364,20 +364,17 @@ void DatasetState::discard(DatasetState* state) noexcept {
     FileState::release(file);
 }
 
-Status DatasetState::dispose(FileState& file, Address address, Disposal& disposal) noexcept {
-    DatasetState* state = nullptr;
-    // A state without handles may hold rows that could not be stored. They are kept until the dataset is really
-    // deleted.
-    const bool unused = file.find_client(address) != nullptr;
-    H5MOTE_TRY(open(file, address, state));
-    const Status status = state->dispose(disposal);
+void DatasetState::end_visit(DatasetState& state, bool unused) noexcept {
     if (unused) {
-        --state->references_;
-        FileState::release(&file);
+        --state.references_;
+        FileState::release(state.file_);
     } else {
-        discard(state);
+        discard(&state);
     }
-    return status;
+}
+
+Status DatasetState::dispose(FileState& file, Address address, Disposal& disposal) noexcept {
+    return visit(file, address, [&](DatasetState& state) { return state.dispose(disposal); });
 }
 
 void DatasetState::unmake(DatasetState& state) noexcept {

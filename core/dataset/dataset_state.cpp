@@ -560,4 +560,30 @@ Status DatasetState::remove_ahead() noexcept {
     }
 }
 
+Status DatasetState::find_ahead(bool& found) noexcept {
+    found = false;
+    if (!is_chunked() || rank() != 1 || !table_.can_give_back()) {
+        return Status::ok;
+    }
+    ChunkNumber number = narrow(divide_up(dims()[0], chunk_rows()));
+    ChunkLocation location;
+    const Status status = table_.next(number, location);
+    found = status == Status::ok;
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status DatasetState::trim(FileState& file, Address address) noexcept {
+    return visit(file, address, [](DatasetState& state) {
+        // No filter has to be there: chunks go as they are stored.
+        Status status = state.begin_change(true);
+        if (status == Status::ok && state.rank() == 1 && state.table_.can_give_back()) {
+            return state.give_back(false);
+        }
+        if (status == Status::ok) {
+            status = state.clear_beyond(nullptr, false);
+        }
+        return can_wait(status) ? Status::ok : status;
+    });
+}
+
 }  // namespace h5mote

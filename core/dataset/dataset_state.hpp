@@ -86,9 +86,28 @@ public:
     /// Deletes a dataset that no link leads to yet and destroys its state, of which the caller has the only reference:
     /// releases the file space of its data, its chunk index and its object header.
     H5MOTE_STEP static void unmake(DatasetState& state) noexcept;
+    /// Calls `work` with the dataset whose header is at `address`, of which no handle is open.
+    template <typename Work>
+    static Status visit(FileState& file, Address address, Work work) noexcept {
+        DatasetState* state = nullptr;
+        // A state without handles may hold rows that could not be stored. They are kept until the dataset is really
+        // deleted.
+        const bool unused = file.find_client(address) != nullptr;
+        H5MOTE_TRY(open(file, address, state));
+        const Status status = work(*state);
+        end_visit(*state, unused);
+        return status;
+    }
     /// Gives the raw data and the chunk index of the dataset whose header is at `address` to `disposal`. No handle of
     /// the dataset is open.
     H5MOTE_STEP static Status dispose(FileState& file, Address address, Disposal& disposal) noexcept;
+    H5MOTE_STEP Status dispose(Disposal& disposal) noexcept;
+    /// Removes the chunks that lie wholly beyond the extent of the dataset whose header is at `address`, of which no
+    /// handle is open: they were allocated ahead of appends, or a power cut has lost their rows. Chunks that cannot be
+    /// removed now, for want of file space or of room in the cache, are left. out_of_memory, io_error, corrupt_file.
+    H5MOTE_STEP static Status trim(FileState& file, Address address) noexcept;
+    /// Whether there is such a chunk; in a dataset of another rank than 1, or with a B-tree, none is looked for.
+    Status find_ahead(bool& found) noexcept;
 
     FileState& file() const noexcept { return *file_; }
     /// A constant in builds without partial I/O, which refuse other ranks.
@@ -248,7 +267,7 @@ private:
     Status load_filters(HeaderMessage& message) noexcept;
     H5MOTE_STEP Status load_layout() noexcept;
     H5MOTE_STEP Status open_chunks(const LayoutMessage& layout) noexcept;
-    H5MOTE_STEP Status dispose(Disposal& disposal) noexcept;
+    static void end_visit(DatasetState& state, bool unused) noexcept;
     void drop_buffers() noexcept;
     void destroy() noexcept;
 
@@ -303,9 +322,9 @@ private:
     // Removes all chunks beyond the extent of a one-dimensional dataset. over_budget: the cache has no room to change
     // the index, and some of the chunks are left.
     H5MOTE_STEP Status remove_ahead() noexcept;
-    // Removes chunks that lie wholly beyond the extent, and sets the elements beyond it in other chunks to the fill
-    // value. `sizes`: nothing beyond these has to be cleared; nullptr: all of it.
-    H5MOTE_STEP Status clear_beyond(const std::uint64_t* sizes = nullptr) noexcept;
+    // Removes chunks that lie wholly beyond the extent and, with `parts`, sets the elements beyond it in other chunks
+    // to the fill value. `sizes`: nothing beyond these has to be cleared; nullptr: all of it.
+    H5MOTE_STEP Status clear_beyond(const std::uint64_t* sizes = nullptr, bool parts = true) noexcept;
     // Clears what lies beyond dims(), but within `sizes`, after the dataset became smaller, whatever chunks are in
     // memory.
     Status clear_cut(const std::uint64_t* sizes = nullptr) noexcept;
@@ -319,9 +338,9 @@ private:
     // dataset is as large as before.
     Status grow_allocated(const std::uint64_t* wanted, bool smaller) noexcept;
     ChunkNumber first_beyond(const std::uint64_t* sizes) noexcept;
-    Status clear_by_coordinates(std::uint64_t* scaled) noexcept;
+    Status clear_by_coordinates(std::uint64_t* scaled, bool parts) noexcept;
     Status clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled) noexcept;
-    Status clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled,
+    Status clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled, bool parts,
                        bool& removed) noexcept;
     Status fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to) noexcept;
 

@@ -1,5 +1,6 @@
 #include "lost_space.hpp"
 
+#include "dataset_state.hpp"
 #include "spilled_extents.hpp"
 
 namespace h5mote {
@@ -21,60 +22,85 @@ public:
 
     Status run(std::size_t memory, std::uint64_t& bytes) noexcept {
         H5MOTE_TRY(runs_.reserve(memory));
-        const Address end = file_.space.end();
-        unsigned walks = 0;
-        runs_.begin(end);
-        do {
-            H5MOTE_TRY(see(walks++ == 0));
-        } while (runs_.advance());
+        H5MOTE_TRY(see_all(nullptr));
+        if (walk_.ahead().size() != 0) {
+            const Address before = used_;
+            H5MOTE_TRY(remove_ahead());
+            H5MOTE_TRY(see_all(nullptr));
+            bytes = before > used_ ? before - used_ : 0;
+        }
         // After this search nothing is unknown, unless one of the pieces found is forgotten again: in a full storage
         // the table of extents has no room until larger pieces have been found. Then they are found a second time.
         SpaceMap& free = file_.space.free();
         std::uint64_t again = 0;
         free.set_complete(true);
-        H5MOTE_TRY(give_back(end, walks == 1, bytes));
+        H5MOTE_TRY(give_back(bytes));
         if (!free.is_complete()) {
             free.set_complete(true);
-            return give_back(end, walks == 1, again);
+            return give_back(again);
         }
         return Status::ok;
     }
 
 private:
-    // Gives back the gaps between the blocks. `at_once`: they are all in memory. After an error the free space is not
-    // completely known.
-    H5MOTE_STEP Status give_back(Address end, bool at_once, std::uint64_t& bytes) noexcept {
-        if (!at_once) {
-            runs_.begin(end);
-        }
+    // Sees the whole file, in as many walks as that takes. With `found`, gives back what none of them meets, and adds
+    // its bytes.
+    H5MOTE_STEP Status see_all(std::uint64_t* found) noexcept {
+        unsigned walks = 0;
+        runs_.begin(file_.space.end());
         do {
-            const Status status = at_once ? Status::ok : see(false);
-            if (status != Status::ok) {
-                file_.space.free().set_complete(false);
-                return status;
+            H5MOTE_TRY(walk_.walk(runs_));
+            if (walks++ == 0 && found == nullptr) {
+                used_ = runs_.bytes();
             }
-            for (std::size_t i = 0; i < runs_.gaps(); ++i) {
-                const ByteRun gap = runs_.gap(i);
-                bytes += file_.space.add_unused(gap.address, gap.end);
+            // Every walk meets the same blocks. If the storage shows other bytes than before, nobody knows what is
+            // used.
+            if (runs_.bytes() != used_) {
+                return file_.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file);
+            }
+            if (found != nullptr) {
+                give_back_gaps(*found);
             }
         } while (runs_.advance());
+        at_once_ = walks == 1;
         return Status::ok;
     }
 
-    // Every walk meets the same blocks. If the storage shows other bytes than before, nobody knows what is used.
-    H5MOTE_STEP Status see(bool first) noexcept {
-        H5MOTE_TRY(walk_.walk(runs_));
-        if (first) {
-            used_ = runs_.bytes();
+    // Removes the chunks that lie beyond the extent of their dataset, each of which is free when its index is durable
+    // without it.
+    H5MOTE_STEP Status remove_ahead() noexcept {
+        for (std::size_t i = 0; i < walk_.ahead().size(); ++i) {
+            H5MOTE_TRY(DatasetState::trim(file_, walk_.ahead()[i]));
+            H5MOTE_TRY(file_.commit());
         }
-        return runs_.bytes() == used_ ? Status::ok
-                                      : file_.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file);
+        return Status::ok;
+    }
+
+    // Gives back the gaps between the blocks. After an error the free space is not completely known.
+    H5MOTE_STEP Status give_back(std::uint64_t& bytes) noexcept {
+        if (at_once_) {
+            give_back_gaps(bytes);
+            return Status::ok;
+        }
+        const Status status = see_all(&bytes);
+        if (status != Status::ok) {
+            file_.space.free().set_complete(false);
+        }
+        return status;
+    }
+
+    void give_back_gaps(std::uint64_t& bytes) noexcept {
+        for (std::size_t i = 0; i < runs_.gaps(); ++i) {
+            const ByteRun gap = runs_.gap(i);
+            bytes += file_.space.add_unused(gap.address, gap.end);
+        }
     }
 
     FileState& file_;
     BlockWalk& walk_;
     UsedRuns runs_;
-    Address used_ = 0;  // bytes of all blocks
+    Address used_ = 0;      // bytes of all blocks
+    bool at_once_ = false;  // one walk has seen the whole file, and `runs_` still has all of it
 };
 
 }  // namespace

@@ -15,48 +15,6 @@
 namespace h5mote {
 namespace {
 
-// The headers of all objects that hard links lead to, in the order in which they are met. Hard links may form circles,
-// and several may lead to one object.
-class Headers {
-public:
-    explicit Headers(Context& context) noexcept : context_(context) {}
-    Headers(const Headers&) = delete;
-    Headers& operator=(const Headers&) = delete;
-    ~Headers() { context_.release(MemoryKind::other, headers_, room_ * sizeof(Address)); }
-
-    std::size_t size() const noexcept { return count_; }
-    Address operator[](std::size_t i) const noexcept { return headers_[i]; }
-
-    Status add(Address header) noexcept {
-        for (std::size_t i = 0; i < count_; ++i) {
-            if (headers_[i] == header) {
-                return Status::ok;
-            }
-        }
-        if (count_ == room_) {
-            const std::size_t room = room_ == 0 ? 8 : 2 * room_;
-            auto* const more = static_cast<Address*>(context_.allocate(MemoryKind::other, room * sizeof(Address)));
-            if (more == nullptr) {
-                return Status::out_of_memory;
-            }
-            for (std::size_t i = 0; i < count_; ++i) {
-                more[i] = headers_[i];
-            }
-            context_.release(MemoryKind::other, headers_, room_ * sizeof(Address));
-            headers_ = more;
-            room_ = room;
-        }
-        headers_[count_++] = header;
-        return Status::ok;
-    }
-
-private:
-    Context& context_;
-    Address* headers_ = nullptr;
-    std::size_t room_ = 0;
-    std::size_t count_ = 0;
-};
-
 // Reads a datatype message of which no more is wanted than whether its values are nothing but their own bytes, and
 // accepts it only in the versions that this library writes. Values of variable length and references to regions are in
 // the global heap, to which nothing else leads. Specification IV.A.2.d.
@@ -128,7 +86,8 @@ private:
 
 class OwnFileWalk final : public BlockWalk, private BlockWitness {
 public:
-    explicit OwnFileWalk(FileState& file) noexcept : file_(file), headers_(file.context), disposal_(file, *this) {}
+    explicit OwnFileWalk(FileState& file) noexcept
+        : BlockWalk(file.context), file_(file), headers_(file.context), disposal_(file, *this) {}
 
     Status walk(UsedRuns& runs) noexcept override {
         runs_ = &runs;
@@ -158,9 +117,18 @@ private:
         bool dataset = false;
         H5MOTE_TRY(survey(header, dataset));
         if (dataset) {
-            H5MOTE_TRY(DatasetState::dispose(file_, header, disposal_));
+            H5MOTE_TRY(dataset_at(header));
         }
         return dispose_header(file_, header, disposal_);
+    }
+
+    Status dataset_at(Address header) noexcept {
+        return DatasetState::visit(file_, header, [&](DatasetState& dataset) {
+            bool ahead = false;
+            H5MOTE_TRY(complete_ ? Status::ok : dataset.find_ahead(ahead));
+            H5MOTE_TRY(ahead ? ahead_.add(header) : Status::ok);
+            return dataset.dispose(disposal_);
+        });
     }
 
     H5MOTE_STEP Status survey(Address header, bool& dataset) noexcept {
@@ -240,7 +208,7 @@ private:
 
     FileState& file_;
     UsedRuns* runs_ = nullptr;
-    Headers headers_;
+    HeaderList headers_;     // of all objects that hard links lead to; these may form circles
     bool complete_ = false;  // all headers are known
     Disposal disposal_;
 };

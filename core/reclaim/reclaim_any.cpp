@@ -16,8 +16,8 @@ public:
 
 class AnyFileWalk final : public BlockWalk {
 public:
-    explicit AnyFileWalk(Checker& checker) noexcept : checker_(checker) {}
-    Status walk(UsedRuns& runs) noexcept override { return checker_.find_used(runs); }
+    AnyFileWalk(Context& context, Checker& checker) noexcept : BlockWalk(context), checker_(checker) {}
+    Status walk(UsedRuns& runs) noexcept override { return checker_.find_used(runs, ahead_); }
 
 private:
     Checker& checker_;
@@ -30,7 +30,7 @@ Status search(FileState& file, std::size_t memory, std::uint64_t& bytes) noexcep
     if (checker == nullptr) {
         return Status::out_of_memory;
     }
-    AnyFileWalk walk(*checker);
+    AnyFileWalk walk(file.context, *checker);
     const Status status = give_back_lost_space(file, memory, walk, bytes);
     file.context.destroy(MemoryKind::other, checker);
     return status;

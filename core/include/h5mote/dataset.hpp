@@ -131,7 +131,8 @@ struct DatasetCreate {
     FillTime fill_time = FillTime::if_set;
     /// Bytes of file space that an extensible dataset without filters allocates for chunks ahead of the appends, so
     /// that most appends change no chunk index. It never allocates more ahead than it already uses, and gives the rest
-    /// back when the file closes. 0: space is allocated for one chunk at a time.
+    /// back when the file closes. After a session that did not close it, File::reclaim() does so. 0: space is allocated
+    /// for one chunk at a time.
     std::uint32_t reserve = 65536;
     /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
     bool track_times = false;

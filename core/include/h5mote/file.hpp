@@ -129,7 +129,9 @@ public:
     /// file that does not keep its free space from one opening to the next. corrupt_file, io_error, out_of_memory.
     Status free_space(FreeSpaceInfo& info, SectionVisitor* visitor = nullptr) const noexcept;
     /// Finds space that nothing in the file uses and of which nobody knows, as power cuts and programs that were killed
-    /// leave it, and makes it usable. Commits first. Walks over the metadata of all objects, as often as
+    /// leave it, and makes it usable. That includes chunks wholly beyond the extent of their dataset, which were
+    /// allocated ahead of appends (DatasetCreate::reserve) or whose rows a power cut took; with formats::reclaim only
+    /// those of one-dimensional datasets. Commits first. Walks over the metadata of all objects, as often as
     /// FileAccess::reclaim_memory makes necessary. `bytes`, if given: how much was found.
     ///
     /// busy: a dataset of the file is open. unsupported: something in the file is not understood by this program, so
