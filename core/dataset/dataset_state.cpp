@@ -92,12 +92,6 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
-    std::uint64_t all = 0;
-    if (H5MOTE_FIXED_CHUNKS != 0 && table_.wants_all(all)) {
-        H5MOTE_TRY(allocate_implicit(all));
-        zeros = true;
-        return table_.find(key, location);
-    }
     std::uint32_t count = 1;
     // Rows that are appended come one behind the other. Chunks within the extent may be written in any order, or never.
     const bool appends = rank() == 1 && (H5MOTE_PARTIAL_IO == 0 || !within(key.number));
@@ -146,6 +140,8 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
 Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot) noexcept {
     ChunkCache& chunks = file_->chunks;
     Status status = Status::ok;
+    // Comes before there is a slot: to fill the space may take memory from the cache, and with it any chunk.
+    H5MOTE_TRY(allocate_implicit());
     slot = chunks.find(*this, key);
     if (slot == nullptr) {
         H5MOTE_TRY(chunks.add(*this, key, static_cast<std::uint32_t>(chunk_bytes_), slot));
@@ -308,6 +304,7 @@ Status DatasetState::fill_file(Address address, Address bytes) noexcept {
 
 Status DatasetState::chunk_in_place(const ChunkKey& key, bool create, Address& address) noexcept {
     ChunkLocation location;
+    H5MOTE_TRY(create ? allocate_implicit() : Status::ok);
     H5MOTE_TRY(table_.find(key, location));
     if (location.address == kUndefinedAddress && create) {
         bool zeros = false;
@@ -358,7 +355,11 @@ Status DatasetState::allocate_contiguous() noexcept {
     return status;
 }
 
-Status DatasetState::allocate_implicit(std::uint64_t bytes) noexcept {
+Status DatasetState::allocate_implicit() noexcept {
+    std::uint64_t bytes = 0;
+    if (H5MOTE_FIXED_CHUNKS == 0 || !table_.wants_all(bytes)) {
+        return Status::ok;
+    }
     Address address = 0;
     const Address size = narrow(bytes);
     return size == bytes ? allocate_whole(size, address, [&] { return table_.place_all(address); })

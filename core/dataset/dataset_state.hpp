@@ -291,9 +291,9 @@ private:
     // object header; if that fails, the space is released.
     template <typename Store>
     Status allocate_whole(Address size, Address& address, Store store) noexcept;
-    // Allocates all chunks up to the maximum extent at once: libhdf5 does that for an implicit index as soon as the
-    // dataset has an element.
-    H5MOTE_STEP Status allocate_implicit(std::uint64_t bytes) noexcept;
+    // Comes before a chunk gets its space. In an implicit index all chunks up to the maximum extent get theirs at once:
+    // libhdf5 does that as soon as the dataset has an element. Other datasets are left as they are.
+    H5MOTE_STEP Status allocate_implicit() noexcept;
     H5MOTE_STEP Status prepare_chunks(ChunkNumber from, ChunkNumber to, Phase phase) noexcept;
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }

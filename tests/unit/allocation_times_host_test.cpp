@@ -6,6 +6,7 @@
 
 #include "full_storage.hpp"
 #include "sound.hpp"
+#include "test_allocators.hpp"
 
 #include <h5mote/copy.hpp>
 #include <h5mote/filters/fletcher32.hpp>
@@ -239,6 +240,50 @@ TEST(EarlyAllocation, IsAllNewChunksOrNone) {
             ASSERT_EQ(file->close(), Status::ok);
         }
         EXPECT_GT(failed, 3U);
+    }
+}
+
+// The space of an implicit index is filled from memory that the chunk cache lends, here all of it: the chunk for which
+// that happens must not be the one that makes room. Sanitizers see what the values do not show.
+TEST(AllocationTimesInSmallCaches, FillingTakesNoChunkThatIsInUse) {
+    for (const AllocationTime allocation : {AllocationTime::early, AllocationTime::late}) {
+        MallocAllocator heap;
+        TrackingAllocator memory(heap);
+        MallocAllocator bytes;
+        GrowingMemoryDriver storage(bytes);
+        NullPort port;
+        Library library(memory, port, {}, formats::all);
+        FileAccess access;
+        access.metadata_cache = 4096;
+        access.chunk_cache = 1024;
+        access.low = FormatVersion::v110;
+        auto file = File::create(library, storage, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        const std::int32_t fill = -7;
+        std::vector<std::int32_t> values(40 * 40, fill);
+        {
+            DatasetCreate create;
+            create.chunk = ChunkDims({4, 40});
+            create.allocation = allocation;
+            create.fill = as_bytes(Span<const std::int32_t>(&fill, 1));
+            auto data = file->root().create_dataset("data", file_type_of<std::int32_t>(),
+                                                    Dataspace::simple({40, 40}, {40, 40}), create);
+            ASSERT_EQ(data.status(), Status::ok);
+            std::vector<std::int32_t> rows(5 * 40);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                rows[i] = values[13 * 40 + i] = static_cast<std::int32_t>(i);
+            }
+            ASSERT_EQ(data->write(Selection::hyperslab({13, 0}, {5, 40}), datatype_of<std::int32_t>(),
+                                  as_bytes(Span<const std::int32_t>(rows.data(), rows.size()))),
+                      Status::ok);
+            std::vector<std::int32_t> read(values.size());
+            ASSERT_EQ(data->read(Selection::all(), datatype_of<std::int32_t>(),
+                                 {reinterpret_cast<std::byte*>(read.data()), read.size() * sizeof(std::int32_t)}),
+                      Status::ok);
+            EXPECT_EQ(read, values);
+        }
+        ASSERT_EQ(file->close(), Status::ok);
+        EXPECT_EQ(memory.errors(), 0U);
     }
 }
 
