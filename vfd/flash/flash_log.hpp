@@ -152,6 +152,7 @@ private:
     Status scan(BlockHead& newest) noexcept;
     void look_behind(BlockHead& newest) noexcept;
     Status find_commit(const BlockHead& newest, const BlockHead& known, Commit& commit) noexcept;
+    std::uint32_t follower(std::uint32_t before, std::uint32_t last, std::uint32_t& sequence) noexcept;
     Status replay(Place from, Place to) noexcept;
     bool read_commit(Place place, Commit& commit) noexcept;
     bool replay_step(Walk& walk, std::uint32_t end) noexcept;

@@ -208,6 +208,33 @@ bool FlashLog::replay_step(Walk& walk, std::uint32_t end) noexcept {
     return false;
 }
 
+// The block that follows `before` on the way to block `last`, which the headers from `last` on tell. Another block may
+// name `before`, too: one that could not be programmed, or one that a power cut left behind, with a barrier after it.
+// Where a header on the way is damaged, the next block is taken that names `before` and has a higher sequence than it;
+// a block whose erase failed may name it from an earlier round. `sequence` is that of `before`, or lower if its header
+// is damaged, and becomes that of the result.
+std::uint32_t FlashLog::follower(std::uint32_t before, std::uint32_t last, std::uint32_t& sequence) noexcept {
+    BlockHead head;
+    head.previous = last;
+    for (std::uint32_t i = 0; i < geometry_.blocks && head.previous < geometry_.blocks; ++i) {
+        const std::uint32_t block = head.previous;
+        if (!read_head(block, head) || head.sequence <= sequence) {
+            break;
+        }
+        if (head.previous == before) {
+            sequence = head.sequence;
+            return block;
+        }
+    }
+    for (std::uint32_t block = next(before); block != before; block = next(block)) {
+        if (read_head(block, head) && head.previous == before && head.sequence > sequence) {
+            sequence = head.sequence;
+            return block;
+        }
+    }
+    return next(before);
+}
+
 // Rebuilds the changes in memory from the records of the log. They are never more than those that were in memory when
 // the records were appended, but for one: the root of a map that was lower then is an entry in the map as it is now.
 // make_room() leaves room for that one.
@@ -245,16 +272,7 @@ Status FlashLog::replay(Place from, Place to) noexcept {
         if (last) {
             return Status::ok;
         }
-        // Go on in the block whose header names this one as the one before it, or else in the next. The sequence must
-        // be higher: a block whose erase failed may name this one from an earlier round.
-        const std::uint32_t before = walk.block;
-        bool found = false;
-        for (std::uint32_t i = 1; i < geometry_.blocks && !found; ++i) {
-            walk.block = next(walk.block);
-            found = read_head(walk.block, head) && head.previous == before && head.sequence > sequence;
-        }
-        walk.block = found ? walk.block : next(before);
-        sequence = found ? head.sequence : sequence;
+        walk.block = follower(walk.block, block_of(to), sequence);
         walk.offset = first_record();
     }
     return Status::corrupt_file;
