@@ -44,7 +44,7 @@ FlashCutOptions nand(std::uint32_t blocks) {
 TEST(PowerCut, Append1) { cut_flash("flash-append-1", appending({1, false, 380}), 97300, nor(56, 4)); }
 TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending({16, false, 800}), 49900, nor(88, 1)); }
 TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending({64, false, 1024}), 50100, nor(104, 4)); }
-TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending({1, true, 80}), 75400, nor(56, 1)); }
+TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending({1, true, 92}), 75400, nor(56, 1)); }
 TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending({1, false, 200}), 10600, pages(24)); }
 TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending({1, true, 210}), 7480, nand(20)); }
 // Chunks of one row, so that the chunk index grows up to data blocks with pages.
@@ -54,9 +54,9 @@ TEST(PowerCut, CompressedChunks) {
 }
 TEST(PowerCut, Rates) { cut_flash("flash-rates", rates(240, 3, false), 53400, nor(64, 4)); }
 TEST(PowerCut, Objects) { cut_flash("flash-objects", objects(120, 2, false), 58200, nor(72, 4)); }
-TEST(PowerCut, Attributes) { cut_flash("flash-attributes", attributes(100, 2), 69300, nor(56, 4)); }
+TEST(PowerCut, Attributes) { cut_flash("flash-attributes", attributes(116, 2), 69300, nor(56, 4)); }
 TEST(PowerCut, Links) { cut_flash("flash-links", links(40, 1, false), 83700, nor(64, 4)); }
-TEST(PowerCut, Sessions) { cut_flash("flash-sessions", sessions(6, 40, false, 4), 55700, nor(64, 1)); }
+TEST(PowerCut, Sessions) { cut_flash("flash-sessions", sessions(7, 40, false, 4), 55700, nor(64, 1)); }
 TEST(PowerCut, BadBlocks) {
     FlashCutOptions bad = nor(72, 4);
     bad.bad_every = 7;

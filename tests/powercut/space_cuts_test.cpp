@@ -36,7 +36,7 @@ DiskOptions disk() {
     DiskOptions result;
     result.reclaim = true;
     result.random_subsets = kFew ? 8 : 40;
-    result.recovery_of = kFew ? 192 : 48;
+    result.recovery_of = 48;
     result.recoveries = kFew ? 4 : 8;
     return result;
 }
