@@ -52,8 +52,8 @@ TEST(PowerCut, CompressedRates) { cut_disks("compressed-rates", rates(165, 5, tr
 TEST(PowerCut, Objects) { cut_disks("objects", objects(160, 1, false), 114800, options()); }
 TEST(PowerCut, Objects16) { cut_disks("objects-16", objects(160, 16, false), 164800, options(24)); }
 TEST(PowerCut, CompressedObjects) { cut_disks("compressed-objects", objects(84, 3, true), 75500, options()); }
-TEST(PowerCut, Attributes1) { cut_disks("attributes-1", attributes(40, 1), 23100, options()); }
-TEST(PowerCut, Attributes4) { cut_disks("attributes-4", attributes(160, 4), 45500, options(300)); }
+TEST(PowerCut, Attributes1) { cut_disks("attributes-1", attributes(58, 1), 23100, options(150)); }
+TEST(PowerCut, Attributes4) { cut_disks("attributes-4", attributes(330, 4), 45500, options(750)); }
 TEST(PowerCut, Links3) { cut_disks("links-3", links(36, 3, false), 293300, options(24)); }
 TEST(PowerCut, CompressedLinks) { cut_disks("compressed-links", links(26, 2, true), 196800, options(24)); }
 TEST(PowerCut, CompressedChunks) { cut_disks("compressed-chunks", appending(one_row_chunks(true)), 153700, options()); }

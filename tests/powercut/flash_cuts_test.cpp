@@ -42,7 +42,7 @@ FlashCutOptions nand(std::uint32_t blocks) {
 }  // namespace
 
 TEST(PowerCut, Append1) { cut_flash("flash-append-1", appending({1, false, 380}), 97300, nor(56, 4)); }
-TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending({16, false, 800}), 49900, nor(88, 1)); }
+TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending({16, false, 860}), 49900, nor(88, 1)); }
 TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending({64, false, 1024}), 50100, nor(104, 4)); }
 TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending({1, true, 92}), 75400, nor(56, 1)); }
 TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending({1, false, 200}), 10600, pages(24)); }
