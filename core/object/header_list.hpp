@@ -4,6 +4,8 @@
 #include <h5mote/address.hpp>
 #include <h5mote/context.hpp>
 
+#include <cstring>
+
 namespace h5mote {
 
 /// A header that is added a second time stays where it is: several links may lead to one object.
@@ -30,8 +32,8 @@ public:
             if (more == nullptr) {
                 return Status::out_of_memory;
             }
-            for (std::size_t i = 0; i < count_; ++i) {
-                more[i] = headers_[i];
+            if (count_ != 0) {
+                std::memcpy(more, headers_, count_ * sizeof(Address));
             }
             context_.release(MemoryKind::other, headers_, room_ * sizeof(Address));
             headers_ = more;

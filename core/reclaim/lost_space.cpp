@@ -29,28 +29,22 @@ public:
             H5MOTE_TRY(see_all(nullptr));
             bytes = before > used_ ? before - used_ : 0;
         }
-        // After this search nothing is unknown, unless one of the pieces found is forgotten again: in a full storage
-        // the table of extents has no room until larger pieces have been found. Then they are found a second time.
-        SpaceMap& free = file_.space.free();
-        std::uint64_t again = 0;
-        free.set_complete(true);
         H5MOTE_TRY(give_back(bytes));
-        if (!free.is_complete()) {
-            free.set_complete(true);
-            return give_back(again);
-        }
-        return Status::ok;
+        // In a full storage the table of extents has no room until larger pieces have been found: pieces that were
+        // forgotten again are found a second time.
+        std::uint64_t again = 0;
+        return file_.space.free().is_complete() ? Status::ok : give_back(again);
     }
 
 private:
     // Sees the whole file, in as many walks as that takes. With `found`, gives back what none of them meets, and adds
     // its bytes.
     H5MOTE_STEP Status see_all(std::uint64_t* found) noexcept {
-        unsigned walks = 0;
+        at_once_ = true;
         runs_.begin(file_.space.end());
-        do {
+        for (;; at_once_ = false) {
             H5MOTE_TRY(walk_.walk(runs_));
-            if (walks++ == 0 && found == nullptr) {
+            if (at_once_ && found == nullptr) {
                 used_ = runs_.bytes();
             }
             // Every walk meets the same blocks. If the storage shows other bytes than before, nobody knows what is
@@ -61,14 +55,15 @@ private:
             if (found != nullptr) {
                 give_back_gaps(*found);
             }
-        } while (runs_.advance());
-        at_once_ = walks == 1;
-        return Status::ok;
+            if (!runs_.advance()) {
+                return Status::ok;
+            }
+        }
     }
 
     // Removes the chunks that lie beyond the extent of their dataset, each of which is free when its index is durable
     // without it.
-    H5MOTE_STEP Status remove_ahead() noexcept {
+    Status remove_ahead() noexcept {
         for (std::size_t i = 0; i < walk_.ahead().size(); ++i) {
             H5MOTE_TRY(DatasetState::trim(file_, walk_.ahead()[i]));
             H5MOTE_TRY(file_.commit());
@@ -76,8 +71,10 @@ private:
         return Status::ok;
     }
 
-    // Gives back the gaps between the blocks. After an error the free space is not completely known.
+    // Gives back the gaps between the blocks. Then nothing is unknown, unless there was an error, or no room to
+    // remember all of them.
     H5MOTE_STEP Status give_back(std::uint64_t& bytes) noexcept {
+        file_.space.free().set_complete(true);
         if (at_once_) {
             give_back_gaps(bytes);
             return Status::ok;

@@ -13,8 +13,16 @@ Status UsedRuns::reserve(std::size_t bytes) noexcept {
 
 void UsedRuns::begin(Address size) noexcept {
     size_ = end_ = size;
-    from_ = bytes_ = shared_ = 0;
+    from_ = 0;
+    begin_part();
+}
+
+void UsedRuns::begin_part() noexcept {
+    bytes_ = 0;
     count_ = 0;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        shared_ = 0;
+    }
 }
 
 bool UsedRuns::advance() noexcept {
@@ -23,8 +31,7 @@ bool UsedRuns::advance() noexcept {
     }
     from_ = end_;
     end_ = size_;
-    bytes_ = shared_ = 0;
-    count_ = 0;
+    begin_part();
     return true;
 }
 

@@ -44,6 +44,8 @@ public:
     }
 
 private:
+    void begin_part() noexcept;
+
     Context& context_;
     ByteRun* runs_ = nullptr;
     std::size_t capacity_ = 0;
