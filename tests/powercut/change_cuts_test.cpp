@@ -57,5 +57,5 @@ FlashCutOptions flash() {
 TEST(PowerCut, Changing) { cut_disks("changing-1", changing(14, 1, false), 10000, file()); }
 TEST(PowerCut, Changing3) { cut_disks("changing-3", changing(24, 3, false), 10900, file()); }
 TEST(PowerCut, ChangingCompressed) { cut_disks("changing-compressed", changing(14, 2, true), 9500, file()); }
-TEST(PowerCut, ChangingUnderAJournal) { cut_disks("journal-changing", changing(16, 2, false), 64000, journaled()); }
+TEST(PowerCut, ChangingUnderAJournal) { cut_disks("journal-changing", changing(18, 2, false), 64000, journaled()); }
 TEST(PowerCut, ChangingOnFlash) { cut_flash("flash-changing", changing(9, 2, false), 20000, flash()); }

@@ -430,8 +430,8 @@ TEST(PlacementCuts, DenseLinks) {
 TEST(PlacementCuts, DenseAttributes) {
     sweep({"dense-attributes", [](hid_t file) { make_rows(file, true); }, &add_large_attribute, 0}, 100);
 }
-// One message fills the header of a committed datatype; where it crosses the end of a sector, nothing can be added. Such
-// a header is refused, and none is moved, so that there is nothing to cut.
+// One message fills the header of a committed datatype; where it crosses the end of a sector, nothing can be added.
+// Such a header is refused, and none is moved, so that there is nothing to cut.
 TEST(PlacementCuts, CommittedDatatype) { sweep({"datatype", &make_type, &add_attribute, 23}, 0); }
 #endif
 
