@@ -259,7 +259,7 @@ TEST(AllocationTimesInSmallCaches, FillingTakesNoChunkThatIsInUse) {
         access.low = FormatVersion::v110;
         auto file = File::create(library, storage, access);
         ASSERT_EQ(file.status(), Status::ok);
-        const std::int32_t fill = -7;
+        const std::int32_t fill = -1;  // the same in both byte orders
         std::vector<std::int32_t> values(40 * 40, fill);
         {
             DatasetCreate create;
