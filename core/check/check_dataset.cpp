@@ -315,7 +315,6 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         return Status::ok;
     }
     bool partial = false;
-    bool ahead = false;
     for (unsigned i = 0; scaled != nullptr && i < rank; ++i) {
         std::uint64_t from = 0;
         if (!checked_multiply(scaled[i], chunk_dims[i], from) || from >= max_dims[i]) {
@@ -324,11 +323,12 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         if (from >= dims[i]) {
             (void)checker.note(ProblemKind::extent, CheckPart::chunk, index, location.address);
         }
-        ahead = ahead || from >= dims[i];
         partial = partial || from >= dims[i] || dims[i] - from < chunk_dims[i];
     }
-    for (unsigned i = 0; place != nullptr && i < rank; ++i) {
-        ahead = ahead || place[i] >= chunks_along(dims[i], chunk_dims[i]);
+    const std::uint64_t* const at = place == nullptr ? scaled : place;
+    bool ahead = false;
+    for (unsigned i = 0; at != nullptr && i < rank; ++i) {
+        ahead = ahead || at[i] >= chunks_along(dims[i], chunk_dims[i]);
     }
     H5MOTE_TRY(ahead ? checker.found_ahead() : Status::ok);
     const Address size = filtered() ? location.size : narrow(chunk_bytes);
@@ -340,7 +340,7 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
     // such a one, and cannot be decoded for certain.
     const bool unsure = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && (scaled == nullptr || partial);
     if (!filtered() || !unsure) {
-        return check_data(location, place == nullptr ? scaled : place);
+        return check_data(location, at);
     }
     if (!type_.empty()) {
         checker.refuse(Status::unsupported);  // nobody knows where its values lead

@@ -124,7 +124,7 @@ std::vector<Story> stories() {
     return all;
 }
 
-// The bytes of the chunks of "log", and how many chunks its extent needs; reads all values, which count up.
+// The bytes of the chunks of "log", and how many its extent needs; reads all values, which count up.
 struct Chunks {
     std::uint64_t stored = 0;
     std::uint64_t needed = 0;
