@@ -226,8 +226,9 @@ TEST(ReclaimAhead, ChunksBeyondTheExtentAreGivenBack) {
 
 // The search itself is cut at each of its calls of the storage, and refused each of its allocations.
 TEST(ReclaimAhead, ASearchThatIsCutOrRefusedLosesNothing) {
-    unsigned points = 0;
-    for (const Story& story : stories()) {
+    std::size_t points = 0;
+    const std::vector<Story> all = stories();
+    for (const Story& story : all) {
         const Image image = kill(story).last_ahead;
         const ReclaimFormat& reclaim = *all_reclaims().back();
         for (const bool refuse : {false, true}) {
@@ -262,8 +263,8 @@ TEST(ReclaimAhead, ASearchThatIsCutOrRefusedLosesNothing) {
             }
         }
     }
-    printf("searches that were cut or refused memory: %u\n", points);
-    EXPECT_GT(points, 40U);
+    printf("searches that were cut or refused memory: %zu\n", points);
+    EXPECT_GT(points, 15 * all.size());
 }
 
 #endif
