@@ -61,16 +61,37 @@ AttributeValue Writing::new_attribute(Random& random) {
     return made;
 }
 
+// Deletes attributes in the file of libhdf5.
+//
+// libhdf5 1.10 loses the message behind a null message when it moves all messages of a header to a new chunk, because
+// none of them is large enough to give way to a continuation. What was just deleted leaves a null message in the middle
+// of its list of messages; in a header that it has read from the file, a null message is the last. Therefore the file
+// is opened again when the null messages of the header are too small for a continuation.
+void Writing::delete_attributes(std::size_t object, const std::vector<std::string>& names) {
+    constexpr hsize_t kContinuation = 32;  // with its prefix, and what aligns it
+    H5O_info_t info;
+    {
+        const Id from = other(object, file_);
+        for (const std::string& name : names) {
+            DIFFERENTIAL_OK(H5Adelete(from, name.c_str()));
+        }
+        DIFFERENTIAL_OK(H5Oget_info2(from, &info, H5O_INFO_HDR));
+    }
+    if (info.hdr.space.free != 0 && info.hdr.space.free < kContinuation) {
+        file_ = open_image(close_image(file_), bounds_);
+    }
+}
+
 // h5mote keeps the creation order of an attribute that it replaces or renames. libhdf5, which cannot, makes all of them
 // anew. `before`: the names that they have there.
-void Writing::renew_attributes(hid_t object, const ObjectValue& value, const std::vector<std::string>& before) {
+void Writing::renew_attributes(std::size_t object, const std::vector<std::string>& before) {
     renewed_ = true;
-    for (const std::string& name : before) {
-        DIFFERENTIAL_OK(H5Adelete(object, name.c_str()));
-    }
+    delete_attributes(object, before);
+    const ObjectValue& value = model_.objects[object];
+    const Id to = other(object, file_);
     for (const std::string& name : value.attribute_order) {
         const AttributeValue& each = value.attributes.at(name);
-        create_libhdf5(object, name, each, each.type.id(), each.values.data());
+        create_libhdf5(to, name, each, each.type.id(), each.values.data());
     }
 }
 
@@ -124,13 +145,13 @@ void Writing::attribute(Random& random) {
     if (!exists) {
         value.attribute_order.push_back(name);
     }
-    const Id to = other(object, file_);
     if (exists && value.attributes_ordered) {
-        return renew_attributes(to, value, value.attribute_order);
+        return renew_attributes(object, value.attribute_order);
     }
     if (exists) {
-        DIFFERENTIAL_OK(H5Adelete(to, name.c_str()));
+        delete_attributes(object, {name});
     }
+    const Id to = other(object, file_);
     const Id type = made.type_object == kNoObject ? made.type.id() : other(made.type_object, file_);
     create_libhdf5(to, name, made, type, held.bytes().data());
 }
@@ -142,7 +163,7 @@ void Writing::remove_attribute(std::size_t object, const std::string& name) {
     if (opened == nullptr || !done(opened->remove_attribute(name), "remove_attribute")) {
         return;
     }
-    DIFFERENTIAL_OK(H5Adelete(other(object, file_), name.c_str()));
+    delete_attributes(object, {name});
     ObjectValue& value = model_.objects[object];
     value.attributes.erase(name);
     value.attribute_order.erase(std::find(value.attribute_order.begin(), value.attribute_order.end(), name));
@@ -179,7 +200,6 @@ void Writing::rename_attribute(Random& random) {
     if (opened == nullptr) {
         return;
     }
-    const Id to = other(object, file_);
     const bool exists = value.attributes.count(name) != 0 && name != at->first;
     const Status status = opened->rename_attribute(at->first, name);
     if (exists) {
@@ -194,7 +214,7 @@ void Writing::rename_attribute(Random& random) {
         return;
     }
     if (!renew) {
-        DIFFERENTIAL_OK(H5Arename(to, at->first.c_str(), name.c_str()));
+        DIFFERENTIAL_OK(H5Arename(other(object, file_), at->first.c_str(), name.c_str()));
     }
     const std::vector<std::string> before = value.attribute_order;
     std::replace(value.attribute_order.begin(), value.attribute_order.end(), at->first, name);
@@ -202,7 +222,7 @@ void Writing::rename_attribute(Random& random) {
     value.attributes.erase(at);
     value.attributes[name] = moved;
     if (renew) {
-        renew_attributes(to, value, before);
+        renew_attributes(object, before);
     }
 }
 

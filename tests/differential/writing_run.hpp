@@ -184,7 +184,8 @@ private:
     void attribute(Random& random);
     Status write_attribute(Object& object, const std::string& name, const AttributeValue& made, ConstBytes data,
                            bool any);
-    void renew_attributes(hid_t object, const ObjectValue& value, const std::vector<std::string>& before);
+    void delete_attributes(std::size_t object, const std::vector<std::string>& names);
+    void renew_attributes(std::size_t object, const std::vector<std::string>& before);
     void remove_attribute(std::size_t object, const std::string& name);
     void remove_attribute(Random& random);
     void rename_attribute(Random& random);
