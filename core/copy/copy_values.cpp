@@ -1,5 +1,6 @@
 // H5O (H5Ocopy) - the values: attributes and elements of datasets.
 
+#include "attribute_order.hpp"
 #include "checked.hpp"
 #include "copier.hpp"
 
@@ -206,15 +207,29 @@ Status Copier::copy_region(Dataset& from, Dataset& to, const CopiedProperties& p
 Status Copier::copy_attributes(Object& from, Object& to) noexcept {
     ObjectInfo info;
     H5MOTE_TRY(from.info(info, false));
-    AttributeIterator attributes(from, info.tracks_attribute_order ? IndexOrder::creation : IndexOrder::native);
+    const bool numbered = H5MOTE_CREATION_ORDER != 0 && info.tracks_attribute_order;
+    AttributeIterator attributes(from, numbered ? IndexOrder::creation : IndexOrder::native);
     Attribute attribute;
     Status status;
     while ((status = attributes.next(attribute)) == Status::ok) {
         if (!resolving_ || has_references(attribute.type())) {
+            // The copy has the number of its original, also where others before it have been removed.
+            if (numbered) {
+                const auto order = static_cast<std::uint16_t>(attribute.creation_order());
+                H5MOTE_TRY(raise_next_order(destination_, to.address(), order));
+            }
             H5MOTE_TRY(copy_attribute(from, attribute, to));
         }
     }
-    return status == Status::not_found ? Status::ok : status;
+    if (status != Status::not_found) {
+        return status;
+    }
+    std::uint16_t next = 0;
+    if (numbered) {
+        H5MOTE_TRY(read_next_order(file_of(from), from.address(), next));
+        H5MOTE_TRY(raise_next_order(destination_, to.address(), next));
+    }
+    return Status::ok;
 }
 
 Status Copier::copy_attribute(Object& from, const Attribute& attribute, Object& to) noexcept {

@@ -128,11 +128,12 @@ void Writing::copy_object(Writing& other, Random& random) {
     const std::string from = other.model_.path_of(object);
     const std::string to = model_.path_of(parent) + "/" + name;
     // libhdf5 1.10 damages its file, or its memory, when it copies objects into a file in which it would make them with
-    // other versions or other sizes.
+    // other versions or other sizes. Within one file that happens to shared dataspaces.
     const bool alike = !exchanged_ && !other.exchanged_ && bounds_.low == other.bounds_.low;
+    const bool shared_alike = !exchanged_ || !shares_messages_;
     // Not into itself, and not too often of much, so that files stay small.
     if (!everything_ || object == 0 || other.copy_size(object, *this) > 8 ||
-        (between_files ? !alike : (to + "/").rfind(from + "/", 0) == 0) ||
+        (between_files ? !alike : !shared_alike || (to + "/").rfind(from + "/", 0) == 0) ||
         model_.objects[parent].links.count(name) != 0) {
         return;
     }

@@ -219,6 +219,32 @@ TEST_F(Copies, ElementsLargerThanTheBuffer) {
     EXPECT_EQ(read, values);
 }
 
+// As copies that libhdf5 makes, they keep the numbers of the attributes, and go on where the original would.
+TEST_F(Copies, CreationOrdersOfAttributes) {
+    for (const unsigned most : {8U, 0U}) {
+        SCOPED_TRACE(most == 0 ? "dense" : "compact");
+        GroupCreate create;
+        create.attributes.track_order = true;
+        create.attributes.max_compact = static_cast<std::uint16_t>(most);
+        create.attributes.min_dense = 0;
+        const std::string name = most == 0 ? "dense" : "compact";
+        Group original = made(root.create_group(name, create));
+        for (const char* const attribute : {"a", "b", "c", "d"}) {
+            ASSERT_EQ(original.write_attribute(attribute, 1), Status::ok);
+        }
+        for (const char* const attribute : {"a", "c", "d"}) {
+            ASSERT_EQ(original.remove_attribute(attribute), Status::ok);
+        }
+        for (Group* const to : {&root, &other_root}) {
+            ASSERT_EQ(copy_object(root, name, *to, name + " copy"), Status::ok);
+            Group copy = made(to->open_group(name + " copy"));
+            ASSERT_EQ(copy.write_attribute("next", 1), Status::ok);
+            EXPECT_EQ(copy.open_attribute("b")->creation_order(), 1U);
+            EXPECT_EQ(copy.open_attribute("next")->creation_order(), 4U);
+        }
+    }
+}
+
 TEST_F(Copies, WithoutAttributes) {
     make_tree();
     CopyOptions options;
