@@ -18,10 +18,13 @@ public:
         header.begin(MessageType::symbol_table);
         symbols_.encode(header.shape, header.out);
         header.end();
-        // Without room for a continuation message the group could never get other links than a symbol table has. A
-        // header of version 1 has that room anyway.
+        // When the group gets a link that a symbol table cannot hold, a continuation message takes the place of both
+        // messages. A header of version 1 has room for it anyway. This is as large as libhdf5 makes the null message:
+        // libhdf5 1.10 lost links, or the group, when it changed headers with more room.
         if (attributes.track_order) {
-            header.reserve_continuation();
+            header.begin(MessageType::null);
+            header.out.fill(std::byte{0}, 4);
+            header.end();
         }
     }
 

@@ -312,6 +312,50 @@ TEST(SymbolTables, NamesInOrder) {
     }
 }
 
+// A link that a symbol table cannot hold makes libhdf5 turn the group into one with link messages. It must find room
+// for them in the headers that h5mote makes: libhdf5 1.10 lost groups whose header had room for one of two messages.
+TEST(SymbolTables, Libhdf5TurnsOursIntoLinkMessages) {
+    const std::string path = "symbol_tables.h5";
+    for (const std::uint8_t width : {std::uint8_t{4}, std::uint8_t{8}}) {
+        for (const char* const name : {"/external", "/g/external"}) {
+            SCOPED_TRACE(testing::Message() << name << ", addresses of " << int{width} << " bytes");
+            MallocAllocator allocator;
+            NullPort port;
+            GrowingMemoryDriver storage(allocator);
+            {
+                Library library(allocator, port, {}, formats::all);
+                FileAccess access;
+                access.low = FormatVersion::earliest;
+                FileCreate create;
+                create.sizeof_addr = width;
+                create.attributes.track_order = true;
+                auto file = File::create(library, storage, access, create);
+                ASSERT_EQ(file.status(), Status::ok);
+                GroupCreate group;
+                group.attributes.track_order = true;
+                ASSERT_EQ(file->root().create_group("g", group).status(), Status::ok);
+                ASSERT_EQ(file->close(), Status::ok);
+            }
+            const ConstBytes image = storage.contents();
+            std::ofstream(path, std::ios::binary)
+                .write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
+            {
+                const Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+                EXPECT_GE(H5Lcreate_external("other.h5", "/", file, name, H5P_DEFAULT, H5P_DEFAULT), 0);
+            }
+            {
+                const Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+                for (const char* const group : {"/", "/g"}) {
+                    const Hdf5Id object(H5Oopen(file, group, H5P_DEFAULT), H5Oclose);
+                    EXPECT_GE(object, 0) << group;
+                }
+                EXPECT_GT(H5Lexists(file, name, H5P_DEFAULT), 0);
+            }
+            std::remove(path.c_str());
+        }
+    }
+}
+
 // Whole groups below such a group come and go, and what they had is used again.
 TEST(SymbolTables, GroupsAreDeleted) {
     const std::string path = "symbol_tables.h5";
