@@ -15,6 +15,58 @@
 namespace h5mote {
 namespace {
 
+// Adds the attribute info message, without which libhdf5 does not count the attributes of a header.
+Status add_info(FileState& file, Address header, unsigned header_flags) noexcept {
+    return add_message(file, header, MessageType::attribute_info, 0, 0,
+                       AttributeInfoContent(file.shape(), attribute_info_flags(header_flags)));
+}
+
+// Takes the next creation order of a header that tracks it. Adds the attribute info message if there is none, but not
+// to a header of version 1, where libhdf5 makes none.
+// `dense`: for an attribute that appears outside of the header.
+Status next_order(FileState& file, Address header, std::uint16_t& order, bool dense) noexcept {
+    order = 0;
+    MessageIterator message(file, header);
+    const Status status = message.next(MessageType::attribute_info);
+    const std::uint8_t flags = message.header_flags();
+    const bool tracked = (flags & HeaderPrefix::kAttributesTracked) != 0;
+    if (tracked && H5MOTE_CREATION_ORDER == 0) {
+        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::creation_order);
+    }
+    if (status == Status::not_found) {
+        if (message.layout().is_old()) {
+            return Status::ok;
+        }
+        return add_info(file, header, flags);
+    }
+    H5MOTE_TRY(status);
+    if (!tracked || H5MOTE_CREATION_ORDER == 0) {
+        return Status::ok;
+    }
+    AttributeInfoMessage info;
+    H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+    order = info.max_order;
+    if (order == 0xffff) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::overflow, order);
+    }
+    if ((info.flags & kOrderTracked) != 0) {
+        H5MOTE_TRY(message.store(AttributeInfoMessage::kOrderOffset, order + 1U, 2, Phase::index));
+        return H5MOTE_ALL_FORMATS != 0 && dense ? number_first(file, header, *message.block()) : Status::ok;
+    }
+    return Status::ok;
+}
+
+// Undoes next_order() for an attribute that has not appeared: it is about to take an order once more.
+void give_back_order(FileState& file, Address header, std::uint16_t order) noexcept {
+    MessageIterator message(file, header);
+    AttributeInfoMessage info;
+    // After an error the number is too high by one, which does no harm.
+    if (message.next(MessageType::attribute_info) == Status::ok &&
+        info.decode(file.context, file.shape(), message.body()) == Status::ok && (info.flags & kOrderTracked) != 0) {
+        (void)message.store(AttributeInfoMessage::kOrderOffset, order, 2, Phase::index);
+    }
+}
+
 // Whether a new value has the datatype of the stored one; in builds with conversion its encoding may differ. A string
 // may also replace one of another length or character set: replace_value() sees to that.
 bool same_type(DatatypeView stored, DatatypeView type) noexcept {

@@ -2,17 +2,30 @@
 // message of the header keeps.
 #pragma once
 
+#include "attribute_message.hpp"
 #include "file_state.hpp"
+#include "header.hpp"
 
 namespace h5mote {
 
-/// Takes the next creation order of a header that tracks it. Adds the attribute info message if there is none, but not
-/// to a header of version 1, where libhdf5 makes none.
-/// `dense`: for an attribute that appears outside of the header.
-Status next_order(FileState& file, Address header, std::uint16_t& order, bool dense) noexcept;
+/// The flags of the attribute info message: bits 2 and 3 of the header's flags.
+constexpr std::uint8_t attribute_info_flags(unsigned header_flags) noexcept {
+    return static_cast<std::uint8_t>((header_flags >> 2) & 3U);
+}
 
-/// Undoes next_order() for an attribute that has not appeared: it is about to take an order once more.
-void give_back_order(FileState& file, Address header, std::uint16_t order) noexcept;
+/// The attribute info message of an object that has no attributes in dense storage.
+class AttributeInfoContent final : public MessageContent {
+public:
+    AttributeInfoContent(FileShape shape, std::uint8_t flags, std::uint16_t max_order = 1) noexcept : shape_(shape) {
+        info_.flags = flags;
+        info_.max_order = max_order;
+    }
+    void write(Writer& writer) const noexcept override { info_.encode(writer, shape_); }
+
+private:
+    FileShape shape_;
+    AttributeInfoMessage info_;
+};
 
 /// The creation order that the next attribute gets; 0 if the header does not track it, or never had an attribute.
 Status read_next_order(FileState& file, Address header, std::uint16_t& next) noexcept;

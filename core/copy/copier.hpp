@@ -128,6 +128,8 @@ private:
     Status expand(std::string_view path, const Link& link, bool& expanded) noexcept;
     Status set_path(std::string_view path) noexcept;
     Status keep_character_set(const Link& link) noexcept;
+    Status keep_order(const Link& link) noexcept;
+    Status keep_next_order(Object& from, const Object& to) noexcept;
     Status make_link(const Link& link) noexcept;
     Status number_name(char kind, OwnedText& name) noexcept;
 
@@ -193,6 +195,7 @@ private:
     Pending** last_pending_ = &pending_;
     std::uint32_t numbers_ = 0;    // of links tN and rN
     bool resolving_ = false;       // references get the addresses of the copies
+    bool gaps_ = false;            // a group whose links do not have the numbers 0, 1, 2 ...
     bool has_references_ = false;  // the object at hand has some that are to be set later
 };
 

@@ -108,6 +108,7 @@ Status Copier::object(std::string_view path, Object& object) noexcept {
 Status Copier::link(std::string_view path, const Link& link) noexcept {
     H5MOTE_TRY(set_path(path));
     H5MOTE_TRY(keep_character_set(link));
+    H5MOTE_TRY(gaps_ && link.has_order() ? keep_order(link) : Status::ok);
     if (link.type() != LinkType::hard) {
         bool expanded = false;
         H5MOTE_TRY(expand(path, link, expanded));
@@ -133,6 +134,25 @@ Status Copier::keep_character_set(const Link& link) noexcept {
     std::string_view name;
     H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
     return tables->convert(destination_, parent);
+}
+
+// The link that follows, at the path at hand, gets the number of its original, also where others before it have gone.
+Status Copier::keep_order(const Link& link) noexcept {
+    Address parent = kUndefinedAddress;
+    std::string_view name;
+    H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
+    return raise_link_order(destination_, parent, static_cast<std::uint64_t>(link.order()));
+}
+
+// The same for the link that somebody adds to the copy, if that is a group.
+Status Copier::keep_next_order(Object& from, const Object& to) noexcept {
+    const Result<Group> group = Group::from(from.duplicate());
+    GroupInfo info;
+    const Status status = group ? (*group).group_info(info) : group.status();
+    if (status != Status::ok) {
+        return status == Status::not_found ? Status::ok : status;
+    }
+    return raise_link_order(destination_, to.address(), static_cast<std::uint64_t>(info.max_order));
 }
 
 Status Copier::make_link(const Link& link) noexcept {
@@ -177,7 +197,11 @@ Status Copier::resolve(Pending& pending) noexcept {
     if (pending.copy != kUndefinedAddress) {
         Result<Object> copy = staging_.open_object_at(pending.copy);
         H5MOTE_TRY(copy.status());
-        return pending.unfinished ? finish(pending.object, *copy) : set_references(pending.object, *copy);
+        if (pending.unfinished) {
+            return finish(pending.object, *copy);
+        }
+        H5MOTE_TRY(options_.expand_references ? set_references(pending.object, *copy) : Status::ok);
+        return keep_next_order(pending.object, *copy);
     }
     const Address copy = copy_of(pending.object, pending.object.address());
     if (copy == kUndefinedAddress) {

@@ -69,6 +69,10 @@ Status Copier::copy_group(Object& from, const ObjectInfo& facts, Result<Object>&
     Result<Group> made = staging_.create_group(path_.view(), create);
     H5MOTE_TRY(made.status());
     copy = static_cast<Object&&>(*made);
+    if (info.tracks_order && static_cast<std::uint64_t>(info.max_order) != info.links) {
+        gaps_ = true;
+        H5MOTE_TRY(note(from.duplicate(), {}, (*copy).address()));  // for the number of its next link
+    }
     return copied_.add(&file_of(from), from.address(), (*copy).address());
 }
 

@@ -211,25 +211,22 @@ Status Copier::copy_attributes(Object& from, Object& to) noexcept {
     AttributeIterator attributes(from, numbered ? IndexOrder::creation : IndexOrder::native);
     Attribute attribute;
     Status status;
+    std::uint16_t next = 0;  // what the copy numbers the next attribute with
     while ((status = attributes.next(attribute)) == Status::ok) {
         if (!resolving_ || has_references(attribute.type())) {
             // The copy has the number of its original, also where others before it have been removed.
-            if (numbered) {
-                const auto order = static_cast<std::uint16_t>(attribute.creation_order());
-                H5MOTE_TRY(raise_next_order(destination_, to.address(), order));
-            }
+            const auto order = static_cast<std::uint16_t>(attribute.creation_order());
+            H5MOTE_TRY(numbered && order != next ? raise_next_order(destination_, to.address(), order) : Status::ok);
             H5MOTE_TRY(copy_attribute(from, attribute, to));
+            next = static_cast<std::uint16_t>(order + 1U);
         }
     }
     if (status != Status::not_found) {
         return status;
     }
-    std::uint16_t next = 0;
-    if (numbered) {
-        H5MOTE_TRY(read_next_order(file_of(from), from.address(), next));
-        H5MOTE_TRY(raise_next_order(destination_, to.address(), next));
-    }
-    return Status::ok;
+    std::uint16_t last = 0;
+    H5MOTE_TRY(numbered ? read_next_order(file_of(from), from.address(), last) : Status::ok);
+    return last > next ? raise_next_order(destination_, to.address(), last) : Status::ok;
 }
 
 Status Copier::copy_attribute(Object& from, const Attribute& attribute, Object& to) noexcept {

@@ -95,6 +95,19 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link,
 
 }  // namespace
 
+Status raise_link_order(FileState& file, Address group, std::uint64_t next) noexcept {
+    LinkInfoMessage info;
+    MessageIterator message(file, group);
+    const Status status = message.next(MessageType::link_info);
+    if (status != Status::ok) {
+        return status == Status::not_found ? Status::ok : status;
+    }
+    H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+    return (info.flags & kOrderTracked) != 0 && info.max_order < next
+               ? message.store(LinkInfoMessage::kOrderOffset, next, 8, Phase::index)
+               : Status::ok;
+}
+
 Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     LinkStorage kind = LinkStorage::compact;
     H5MOTE_TRY(changeable_storage(file, group, kind));

@@ -57,6 +57,9 @@ inline void discard_group_object(FileState& file, Address header) noexcept {
 /// up.
 H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
 
+/// Lets the next link of a group have at least the creation order `next`, if the group tracks it.
+Status raise_link_order(FileState& file, Address group, std::uint64_t next) noexcept;
+
 /// Where the group has its links. LinkStorage::compact also for all that the program has no part to change.
 Status changeable_storage(FileState& file, Address group, LinkStorage& kind) noexcept;
 

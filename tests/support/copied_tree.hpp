@@ -44,6 +44,38 @@ private:
     bool sound_ = false;
 };
 
+/// Makes the group `numbered`, whose links and attributes have the numbers 1, because those with the number 0 and 2
+/// have gone.
+inline h5mote::Status make_numbered(h5mote::Group& tree) {
+    using namespace h5mote;
+    GroupCreate create;
+    create.track_link_order = true;
+    create.attributes.track_order = true;
+    Result<Group> group = tree.create_group("numbered", create);
+    H5MOTE_TRY(group.status());
+    for (const char* const name : {"gone", "kept", "gone too"}) {
+        H5MOTE_TRY(group->create_soft_link(name, "/nowhere"));
+        H5MOTE_TRY(group->write_attribute(name, 1));
+    }
+    for (const char* const name : {"gone", "gone too"}) {
+        H5MOTE_TRY(group->unlink(name));
+        H5MOTE_TRY(group->remove_attribute(name));
+    }
+    return Status::ok;
+}
+
+inline bool has_numbers(h5mote::Group& tree) {
+    using namespace h5mote;
+    Result<Group> group = tree.open_group("numbered");
+    Link link;
+    GroupInfo info;
+    if (!group || group->find_link("kept", link) != Status::ok || group->group_info(info) != Status::ok) {
+        return false;
+    }
+    const Result<Attribute> attribute = group->open_attribute("kept");
+    return attribute && (*attribute).creation_order() == 1 && link.order() == 1 && info.max_order == 3;
+}
+
 /// Fills the empty group `tree`: filtered rows with a second name and an attribute, texts, a sequence of references to
 /// the rows and to the tree, a committed datatype with a dataset of it, links of every kind, many in one group.
 inline h5mote::Status make_copied_tree(h5mote::Group& tree) {
@@ -64,6 +96,7 @@ inline h5mote::Status make_copied_tree(h5mote::Group& tree) {
     for (unsigned i = 0; i < kCopiedLinks; ++i) {
         H5MOTE_TRY(below->create_soft_link("soft" + std::to_string(i), "/nowhere"));
     }
+    H5MOTE_TRY(make_numbered(tree));
     static constexpr auto kText = make_variable_string(CharacterSet::ascii);
     Result<Dataset> texts = tree.create_dataset("texts", kText, Dataspace::simple({kCopiedTexts}));
     H5MOTE_TRY(texts.status());
@@ -116,6 +149,9 @@ inline std::string judge_copied_tree(h5mote::Context& context, h5mote::Group& tr
         info.links != kCopiedLinks + 2 || below->find_link("external", link) != Status::ok ||
         link.file_name() != "other.h5") {
         return "links; ";
+    }
+    if (!has_numbers(tree)) {
+        return "creation orders; ";
     }
     static constexpr auto kText = make_variable_string(CharacterSet::ascii);
     char* texts[kCopiedTexts] = {};

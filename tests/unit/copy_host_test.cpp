@@ -69,6 +69,16 @@ struct Copies : public ::testing::Test {
         EXPECT_EQ(below.create_soft_link("nowhere", "/there/is/none"), Status::ok);
         EXPECT_EQ(below.create_external_link("external", "other.h5", "/object"), Status::ok);
     }
+    static std::int64_t order_of(Group& group, const std::string& name) {
+        LinkIterator links(group);
+        Link each;
+        while (links.next(each) == Status::ok) {
+            if (each.name() == name) {
+                return each.order();
+            }
+        }
+        return -1;
+    }
     static GroupCreate ordered() {
         GroupCreate create;
         create.track_link_order = true;
@@ -219,7 +229,40 @@ TEST_F(Copies, ElementsLargerThanTheBuffer) {
     EXPECT_EQ(read, values);
 }
 
-// As copies that libhdf5 makes, they keep the numbers of the attributes, and go on where the original would.
+// As copies that libhdf5 makes, they keep the numbers of links and attributes, and go on where the original would.
+TEST_F(Copies, CreationOrdersOfLinks) {
+    for (const std::uint16_t most : {std::uint16_t{8}, std::uint16_t{0}}) {
+        SCOPED_TRACE(most == 0 ? "dense" : "compact");
+        const std::string name = most == 0 ? "dense" : "compact";
+        GroupCreate create = ordered();
+        create.max_compact = most;
+        create.min_dense = 0;
+        Group original = made(root.create_group(name, create));
+        Group below = made(original.create_group("a", create));
+        ASSERT_EQ(original.create_group("b").status(), Status::ok);
+        ASSERT_EQ(original.create_soft_link("c", "a"), Status::ok);
+        ASSERT_EQ(original.create_hard_link("d", below), Status::ok);
+        for (const char* const link : {"x", "y"}) {
+            ASSERT_EQ(below.create_soft_link(link, "nowhere"), Status::ok);
+        }
+        ASSERT_EQ(original.unlink("a"), Status::ok);
+        ASSERT_EQ(below.unlink("x"), Status::ok);
+        ASSERT_EQ(original.create_soft_link("e", "d"), Status::ok);
+        ASSERT_EQ(original.unlink("e"), Status::ok);
+        for (Group* const to : {&root, &other_root}) {
+            ASSERT_EQ(copy_object(root, name, *to, name + " copy"), Status::ok);
+            Group copy = made(to->open_group(name + " copy"));
+            ASSERT_EQ(copy.create_soft_link("next", "b"), Status::ok);
+            const std::pair<const char*, std::int64_t> orders[] = {{"b", 1}, {"c", 2}, {"d", 3}, {"next", 5}};
+            for (const auto& [link, order] : orders) {
+                EXPECT_EQ(order_of(copy, link), order) << link;
+            }
+            Group again = made(copy.open_group("d"));
+            EXPECT_EQ(order_of(again, "y"), 1);
+        }
+    }
+}
+
 TEST_F(Copies, CreationOrdersOfAttributes) {
     for (const unsigned most : {8U, 0U}) {
         SCOPED_TRACE(most == 0 ? "dense" : "compact");
