@@ -18,13 +18,11 @@ public:
         header.begin(MessageType::symbol_table);
         symbols_.encode(header.shape, header.out);
         header.end();
-        // When the group gets a link that a symbol table cannot hold, a continuation message takes the place of both
-        // messages. A header of version 1 has room for it anyway. This is as large as libhdf5 makes the null message:
-        // libhdf5 1.10 lost links, or the group, when it changed headers with more room.
+        // Without room for a continuation message the group could never get other links than a symbol table has. A
+        // header of version 1 has that room anyway. Four bytes more keep libhdf5 1.10 from losing messages: it does
+        // when the first of the new ones, the link info message, leaves a gap in the place of the null message.
         if (attributes.track_order) {
-            header.begin(MessageType::null);
-            header.out.fill(std::byte{0}, 4);
-            header.end();
+            header.reserve_continuation(4);
         }
     }
 
