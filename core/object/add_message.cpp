@@ -38,6 +38,15 @@ bool movable(MessageIterator& message) noexcept {
     }
 }
 
+// Which messages make room for a continuation message.
+enum class Moves : std::uint8_t {
+    movable,  // those that movable() names
+    any,      // all but continuation messages
+    // The same, and the message that is replaced lies among them. It is not moved. Then `link_.head` of the Adder
+    // counts from the first of them.
+    all_but_replaced,
+};
+
 class Adder {
 public:
     Adder(FileState& file, MessageType type, std::uint8_t flags, std::uint16_t order,
@@ -55,7 +64,7 @@ public:
         }
         // Keep one place free for a continuation message: without it the header could not grow any more.
         if (H5MOTE_ALL_FORMATS != 0 && !link_.block && !moved_.block) {
-            moves_any_ = true;
+            moves_ = Moves::any;
             H5MOTE_TRY(survey(header));
         }
         if (!link_.block && !moved_.block) {
@@ -104,7 +113,8 @@ public:
     }
 
     // The same for an old message that may be too short for a continuation message. That takes the place of other
-    // messages of the same block then, which move into the new one.
+    // messages of the same block then, which move into the new one. If these are too short as well, as in the smallest
+    // headers with addresses of four bytes, it takes their place and that of the old message.
     Status replace_short(MessageIterator& old) noexcept {
         set_layout(old.layout());
         if (layout_.fits(continuation_size(), old.size())) {
@@ -124,11 +134,21 @@ public:
         room_.block.reset();
         H5MOTE_TRY(find_beside());
         if (H5MOTE_ALL_FORMATS != 0 && !moved_.block) {
-            moves_any_ = true;
+            moves_ = Moves::any;
+            H5MOTE_TRY(find_beside());
+        }
+        if (H5MOTE_ALL_FORMATS != 0 && !moved_.block) {
+            moves_ = Moves::all_but_replaced;
             H5MOTE_TRY(find_beside());
         }
         if (!moved_.block) {
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::unsupported, 1, header_);
+        }
+        if (leaves_old()) {
+            link_.head -= moved_.head;
+            old.block().reset();
+            link_.block.reset();
+            return add_block();
         }
         // secure_change() needs to be the only holder of the block.
         moved_.block.reset();
@@ -149,9 +169,10 @@ public:
 
 private:
     std::size_t head_size() const noexcept { return layout_.head_size(); }
+    bool leaves_old() const noexcept { return H5MOTE_ALL_FORMATS != 0 && moves_ == Moves::all_but_replaced; }
     bool may_move(MessageIterator& message) const noexcept {
         return movable(message) ||
-               (H5MOTE_ALL_FORMATS != 0 && moves_any_ && message.type() != MessageType::continuation);
+               (H5MOTE_ALL_FORMATS != 0 && moves_ != Moves::movable && message.type() != MessageType::continuation);
     }
     // Padding that was added before adds nothing again.
     void set_layout(HeaderLayout layout) noexcept {
@@ -249,7 +270,8 @@ private:
                 // In a block of which everything else moves, what is left over may be a gap. libhdf5 makes such headers
                 // just large enough for a continuation message.
                 const std::size_t gap = message.end() - run_end;
-                const bool all = H5MOTE_ALL_FORMATS != 0 && moves_any_ && gap < head_size() && run == message.begin();
+                const bool all =
+                    H5MOTE_ALL_FORMATS != 0 && moves_ != Moves::movable && gap < head_size() && run == message.begin();
                 const std::size_t room = run_end - run - head_size() + (all ? gap : 0);
                 if (all ? room >= continuation_size() : layout_.fits(continuation_size(), room)) {
                     moved_.set(message);
@@ -296,7 +318,8 @@ private:
     }
 
     // Searches the block of the message that is replaced (`link_`) for others that make room for a continuation message
-    // when they move (`moved_`): a null message, or else movable ones side by side.
+    // when they move (`moved_`): a null message, or else movable ones side by side. With Moves::all_but_replaced
+    // the message that is replaced lies among these.
     H5MOTE_STEP Status find_beside() noexcept {
         MessageIterator message(file_, header_);
         const Address block = link_.block->address();
@@ -306,11 +329,12 @@ private:
         Status status;
         while (!null && (status = message.next()) == Status::ok) {
             const std::size_t begin = message.head();
-            if (message.block_address() != block || begin == link_.head) {
+            const bool replaced = begin == link_.head;
+            if (message.block_address() != block || (replaced && !leaves_old())) {
                 continue;
             }
             null = message.type() == MessageType::null && layout_.fits(continuation_size(), message.size());
-            if (!null && !may_move(message)) {
+            if (!null && !replaced && !may_move(message)) {
                 continue;
             }
             run = null || run_end != begin ? begin : run;
@@ -436,7 +460,7 @@ private:
         const std::size_t room = head_size() + moved_.size;
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
             // Beside a message that the caller changes there is no gap; that block is not held here.
-            if (moves_any_ && moved_.block) {
+            if (moves_ != Moves::movable && moved_.block) {
                 return layout_.end_of_messages(moved_.block->at(0), moved_.head, moved_.head + room) - moved_.head;
             }
         }
@@ -449,7 +473,13 @@ private:
             writer.u32(kContinuationSignature);
         }
         if (move) {
-            writer.bytes(moved_.block->image().subspan(moved_.head, moved_bytes()));
+            const ConstBytes moved = moved_.block->image().subspan(moved_.head, moved_bytes());
+            if (leaves_old()) {
+                writer.bytes(moved.first(link_.head));
+                writer.bytes(moved.subspan(link_.head + head_size() + link_.size));
+            } else {
+                writer.bytes(moved);
+            }
         }
         write_message_head(writer, layout_, type_, size_, flags_, order_);
         write_body(writer);
@@ -467,7 +497,7 @@ private:
     unsigned blocks_ = 0;
     Address changed_block_ = kUndefinedAddress;  // the only changed live block of the header, if any ...
     bool changes_known_ = false;                 // ... unless survey() has not looked, or has seen more than one
-    bool moves_any_ = false;
+    Moves moves_ = Moves::movable;
     std::uint16_t order_;
     MessageType type_;
     std::uint8_t flags_;

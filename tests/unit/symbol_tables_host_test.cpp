@@ -1,6 +1,7 @@
 // Groups as libhdf5 makes them by default: h5mote and libhdf5 add, rename and remove links in turns, against a model.
 #include "hdf5_image.hpp"
 #include "promising_driver.hpp"
+#include "recording_driver.hpp"
 #include "sound.hpp"
 #include "storage_bench.hpp"
 #include "test_allocators.hpp"
@@ -378,6 +379,88 @@ TEST_P(TurnedIntoLinkMessages, LosesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Addresses, TurnedIntoLinkMessages, testing::Values(4, 8));
+
+namespace {
+
+// A root group with a header as small as libhdf5 makes it with addresses of four bytes and creation orders of
+// attributes: a symbol table, and four bytes more.
+void make_smallest(const std::string& path) {
+    const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    H5Pset_sizes(create, 4, 8);
+    H5Pset_attr_creation_order(create, H5P_CRT_ORDER_TRACKED);
+    const Hdf5Id made(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, create, H5P_DEFAULT), H5Fclose);
+    const Hdf5Id group(H5Gcreate2(made, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    ASSERT_GE(group, 0);
+}
+
+std::string comment_of(hid_t file) {
+    char text[64] = "";
+    return H5Oget_comment_by_name(file, "/", text, sizeof text, H5P_DEFAULT) < 0 ? "none" : text;
+}
+
+}  // namespace
+
+// A comment that has the four bytes and becomes longer finds room for a continuation message only when all else moves.
+TEST(SymbolTables, CommentsGrowInTheSmallestHeaders) {
+    const std::string path = "symbol_tables.h5";
+    for (const bool atomic : {false, true}) {
+        for (std::size_t length = 1; length < 40; ++length) {
+            SCOPED_TRACE(testing::Message() << length << (atomic ? ", atomic" : ", ordered"));
+            make_smallest(path);
+            const std::string comment(length, 'c');
+            Options options;
+            options.atomic = atomic;
+            {
+                Mine mine(path, options);
+                Group root = mine.file.root();
+                ASSERT_EQ(root.set_comment("abc"), Status::ok);
+                ASSERT_EQ(mine.file.flush(), Status::ok);
+                ASSERT_EQ(root.set_comment(comment), Status::ok);
+                ASSERT_EQ(root.create_soft_link("soft", "g"), Status::ok);
+            }
+            const Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+            EXPECT_EQ(comment_of(file), comment);
+            EXPECT_GT(H5Lexists(file, "g", H5P_DEFAULT), 0);
+            EXPECT_GT(H5Lexists(file, "soft", H5P_DEFAULT), 0);
+        }
+    }
+    std::remove(path.c_str());
+}
+
+TEST(SymbolTables, CutsOfCommentsThatGrow) {
+    const std::string path = "symbol_tables.h5";
+    make_smallest(path);
+    MallocAllocator allocator;
+    NullPort port;
+    GrowingMemoryDriver memory(allocator);
+    RecordingDriver recording(memory);
+    const std::vector<std::byte> image = take_file(path);
+    ASSERT_EQ(recording.write(Usage::raw_data, 0, {image.data(), image.size()}), Status::ok);
+    Library library(allocator, port, {}, formats::all);
+    auto file = File::open(library, recording, {});
+    ASSERT_EQ(file.status(), Status::ok);
+    Group root = file->root();
+    ASSERT_EQ(root.set_comment("abc"), Status::ok);
+    ASSERT_EQ(file->flush(), Status::ok);
+    const std::size_t before = recording.operations().size();
+    const std::string comment(20, 'c');
+    ASSERT_EQ(root.set_comment(comment), Status::ok);
+    ASSERT_EQ(file->flush(), Status::ok);
+    unsigned old = 0;
+    unsigned changed = 0;
+    for (std::size_t i = before; i <= recording.operations().size(); ++i) {
+        const std::vector<std::byte> cut = recording.image(i);
+        const Hdf5Id opened = open_image({cut.data(), cut.size()});
+        ASSERT_GE(opened, 0) << i;
+        EXPECT_GT(H5Lexists(opened, "g", H5P_DEFAULT), 0) << i;
+        ++(comment_of(opened) == "abc" ? old : changed);
+        EXPECT_TRUE(comment_of(opened) == "abc" || comment_of(opened) == comment) << i;
+    }
+    EXPECT_GT(old, 1U);
+    EXPECT_GT(changed, 0U);
+    root.close();
+    EXPECT_EQ(file->close(), Status::ok);
+}
 
 // Whole groups below such a group come and go, and what they had is used again.
 TEST(SymbolTables, GroupsAreDeleted) {
