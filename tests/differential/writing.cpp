@@ -105,6 +105,7 @@ void Writing::start() {
     (void)open(random_, true, properties.create());
     file_ = create_image(bounds_, properties.list());
     shares_messages_ = properties.shares_messages();
+    short_addresses_ = properties.create().sizeof_addr < 8;
     model_.tracks_all = properties.shares_attributes();
     model_.objects[0].ordered = properties.create().track_link_order;
     model_.objects[0].attributes_ordered = properties.create().attributes.track_order;

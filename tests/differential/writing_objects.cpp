@@ -111,8 +111,11 @@ std::size_t Writing::copy_size(std::size_t object, const Writing& to) const {
         }
         // The copies of external data and of the original are the same bytes; references are not followed.
         const ObjectValue& value = model_.objects[i];
-        // The sources of a virtual dataset are those of its own file.
-        const bool unfit = value.external || value.is_reference || (&to != this && !value.parts.empty()) ||
+        // The sources of a virtual dataset are those of its own file. With short addresses libhdf5 1.10 packs the
+        // header of a group so much that it loses it when it adds a link: none of its messages, and not all together,
+        // have room for a continuation.
+        const bool packed = to.short_addresses_ && value.kind == ObjectValue::Kind::group;
+        const bool unfit = packed || value.external || value.is_reference || (&to != this && !value.parts.empty()) ||
                            (bounds_.low == H5F_LIBVER_EARLIEST && has_short_type(value));
         size += unfit ? kMany : 1;
     }

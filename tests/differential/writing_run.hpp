@@ -237,6 +237,7 @@ private:
     // Whether h5mote has all parts of the format, and may refuse nothing for the want of one.
     bool everything_ = false;
     bool shares_messages_ = false;
+    bool short_addresses_ = false;
     bool renewed_ = false;  ///< attributes may have other creation orders: some were renewed, or refused
     WritingCounts counts_;
     std::unique_ptr<Storage> storage_;
