@@ -171,11 +171,12 @@ std::uint64_t filtered_chunk(hid_t dataset) {
     hsize_t dims[H5S_MAX_RANK];
     const int rank = H5Pget_nfilters(list) > 0 ? H5Pget_chunk(list, H5S_MAX_RANK, dims) : 0;
     const Id type = DIFFERENTIAL_ID(H5Dget_type(dataset));
-    // The factor 2 below: a variable-length string has 8 bytes in memory, but 16 bytes in the file.
+    // In memory a variable-length string has the bytes of a pointer, but 16 bytes in the file.
+    constexpr std::size_t kLarger = 16 / sizeof(char*);
     if (H5Pget_layout(list) == H5D_VIRTUAL) {
         return ~std::uint64_t{0};  // its sources may be filtered
     }
-    return rank <= 0 ? 0 : 2 * H5Tget_size(type) * volume(Sizes(dims, dims + rank));
+    return rank <= 0 ? 0 : kLarger * H5Tget_size(type) * volume(Sizes(dims, dims + rank));
 }
 
 void Reading::dataset(Random& random, Session& session, const FileAccess& access) {
