@@ -168,7 +168,7 @@ Status DatasetState::enter_stored(const ChunkKey& key, ConstBytes stored, std::u
         }
     }
     const unsigned width = table_.size_width();
-    if (stored.empty() || (width < 8 && stored.size() >> (8 * width) != 0)) {
+    if (stored.empty() || (width < sizeof(std::size_t) && stored.size() >> (8 * width) != 0)) {
         return file.context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, stored.size());
     }
     const Phase phase = index_phase(within(key.number));

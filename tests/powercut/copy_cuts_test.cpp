@@ -105,7 +105,7 @@ public:
         if (file < 0 || H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, &count, &objects, H5O_INFO_BASIC) < 0) {
             return "libhdf5 does not read; ";
         }
-        constexpr unsigned kObjects = 6;  // of a tree
+        constexpr unsigned kObjects = 7;  // of a tree
         const unsigned each = plan_.whole ? kObjects - 1 : kObjects;
         return objects % each == 1 && objects / each >= least && objects / each <= most
                    ? ""

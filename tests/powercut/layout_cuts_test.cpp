@@ -124,7 +124,7 @@ std::vector<Covered> play(Driver& driver, Operations operations) {
     Session session(driver);
     EXPECT_EQ(session.begin(), Status::ok);
     covered.push_back({operations(), true, false});
-    for (unsigned i = 0; i < 3; ++i) {
+    for (unsigned i = 0; i < 12; ++i) {
         EXPECT_EQ(session.make(), Status::ok) << i;
         covered.push_back({operations(), true, true});
         EXPECT_EQ(session.remove(), Status::ok) << i;
