@@ -532,6 +532,33 @@ TEST_F(ExtentChanges, LogGoesOnAfterItBecameShorter) {
     check();
 }
 
+// The index has four bytes for the size of such a chunk: as many as a size in memory has on a 32-bit machine.
+TEST_F(ExtentChanges, StoredChunksOfMoreThan64KiB) {
+    constexpr std::size_t kBytes = 70000;
+    DatasetCreate create;
+    create.chunk = {kBytes};
+    create.filters = {filters::shuffle};
+    GrowingMemoryDriver large(memory);
+    FileAccess access;
+    access.chunk_cache = kBytes;
+    auto made = File::create(library, large, access);
+    ASSERT_EQ(made.status(), Status::ok);
+    auto data = made->root().create_dataset("large", datatype_of<std::uint8_t>(), Dataspace::simple({kBytes}), create);
+    ASSERT_EQ(data.status(), Status::ok);
+    std::vector<std::byte> bytes(kBytes);
+    for (std::size_t i = 0; i < kBytes; ++i) {
+        bytes[i] = static_cast<std::byte>(i % 251);
+    }
+    const std::uint64_t first[1] = {0};
+    ASSERT_EQ(data->write_chunk(first, {bytes.data(), kBytes}, 1), Status::ok);
+    std::vector<std::byte> read(kBytes);
+    ChunkInfo info;
+    ASSERT_EQ(data->read_chunk(first, {read.data(), kBytes}, info), Status::ok);
+    EXPECT_EQ(info.size, kBytes);
+    EXPECT_EQ(info.filter_mask, 1U);
+    EXPECT_EQ(read, bytes);
+}
+
 TEST_F(ExtentChanges, ChunksAsTheyAreStored) {
     for (const bool filtered : {false, true}) {
         DatasetCreate create;
