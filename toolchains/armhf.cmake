@@ -9,10 +9,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# What is undefined in C++ ends the program: a shift by all bits of a 32-bit size or an access that is not aligned is
-# seen here and not by the sanitizers of this machine's builds. Traps need no library. References to Thumb functions
-# would count as not aligned: programs are in ARM code.
-set(H5MOTE_TRAPS "-fsanitize=undefined -fno-sanitize=vptr -fsanitize-undefined-trap-on-error")
-# GCC 7 changed how some structs are passed; it says so at every call that could be concerned.
+include(${CMAKE_CURRENT_LIST_DIR}/traps.cmake)
+# References to Thumb functions would count as not aligned: programs are in ARM code. GCC 7 changed how some structs are
+# passed; it says so at every call that could be concerned.
 set(CMAKE_C_FLAGS_INIT "${H5MOTE_TRAPS} -marm")
 set(CMAKE_CXX_FLAGS_INIT "${H5MOTE_TRAPS} -marm -Wno-psabi")

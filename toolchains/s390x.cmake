@@ -9,8 +9,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# What is undefined in C++ ends the program: what only the code for this byte order does is seen here and not by the
-# sanitizers of this machine's builds. Traps need no library.
-set(H5MOTE_TRAPS "-fsanitize=undefined -fno-sanitize=vptr -fsanitize-undefined-trap-on-error")
+include(${CMAKE_CURRENT_LIST_DIR}/traps.cmake)
 set(CMAKE_C_FLAGS_INIT "${H5MOTE_TRAPS}")
 set(CMAKE_CXX_FLAGS_INIT "${H5MOTE_TRAPS}")
