@@ -305,7 +305,10 @@ H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeConte
 
 Status write_attribute_value(FileState& file, Address header, AttributeContent& content) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        return write_counted(file, header, content);
+        // The message states the size of the datatype in 16 bits, also in dense storage.
+        const std::size_t size = content.message.type.size();
+        return size <= 0xffff ? write_counted(file, header, content)
+                              : file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, size);
     } else {
         return write_where_it_belongs(file, header, content, {});
     }

@@ -28,7 +28,7 @@ public:
         writer.u16(name_.size() + 1);
         writer.u16(parts_.type_size);
         writer.u16(parts_.space_size);
-        writer.u8(is_ascii(bytes_of(name_)) ? 0 : 1);
+        writer.u8(is_ascii(bytes_of(name_)) ? parts_.character_set : std::uint8_t{1});
         writer.bytes(bytes_of(name_));
         writer.u8(0);
         writer.bytes(old_.subspan(parts_.type, parts_.type_size));

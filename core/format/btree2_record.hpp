@@ -47,11 +47,13 @@ struct HugeRecord {
     std::uint64_t id = 0;     ///< heap id of an indirectly accessed object, else 0
 
     bool decode(FileShape shape, BTree2Type type, ConstBytes record) noexcept;
-    /// Writes a record of type huge_indirect.
-    void encode(FileShape shape, Writer& writer) const noexcept {
+    /// Writes a record of type huge_indirect or huge_direct.
+    void encode(FileShape shape, BTree2Type type, Writer& writer) const noexcept {
         shape.write_addr(writer, address);
         shape.write_size(writer, size);
-        shape.write_size(writer, id);
+        if (type == BTree2Type::huge_indirect) {
+            shape.write_size(writer, id);
+        }
     }
 };
 

@@ -154,6 +154,13 @@ void FractalHeapId::encode_huge(Bytes id, std::uint64_t number) noexcept {
     writer.fill(std::byte{0}, id.size() - writer.written());
 }
 
+void FractalHeapId::encode_huge(Bytes id, ConstBytes place) noexcept {
+    Writer writer(id);
+    writer.u8(static_cast<std::uint8_t>(Kind::huge) << 4);
+    writer.bytes(place);
+    writer.fill(std::byte{0}, id.size() - writer.written());
+}
+
 void FractalHeapId::encode_tiny(Bytes id, ConstBytes object) noexcept {
     Writer writer(id);
     writer.u8(static_cast<std::uint8_t>(static_cast<unsigned>(Kind::tiny) << 4 | (object.size() - 1)));

@@ -149,9 +149,11 @@ struct FractalHeapId {
 
     /// Most bytes of a tiny object in ids of that length, up to 18 bytes.
     static constexpr unsigned max_tiny(unsigned id_length) noexcept { return id_length < 18 ? id_length - 1 : 16; }
-    /// Write an id: of a managed object, of a huge one that the B-tree has under `number`, of a tiny one.
+    /// Write an id: of a managed object, of a huge one that the B-tree has under `number` or whose record is `place`
+    /// (FractalHeapTable::huge_ids_direct()), of a tiny one.
     static void encode_managed(const FractalHeapTable& table, Bytes id, Address offset, Address length) noexcept;
     static void encode_huge(Bytes id, std::uint64_t number) noexcept;
+    static void encode_huge(Bytes id, ConstBytes place) noexcept;
     static void encode_tiny(Bytes id, ConstBytes object) noexcept;
 };
 

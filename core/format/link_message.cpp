@@ -55,18 +55,19 @@ bool LinkMessage::has_name(ConstBytes body, ConstBytes name) noexcept {
 }
 
 void LinkMessage::encode(Writer& writer, FileShape shape) const noexcept {
-    const unsigned wide = name.size() > 0xff ? 1 : 0;
-    const bool ascii = is_ascii(name);
+    const unsigned wide = H5MOTE_ALL_FORMATS != 0 && name.size() > 0xffff ? 2 : name.size() > 0xff ? 1 : 0;
+    const bool by_name = H5MOTE_ALL_FORMATS == 0 || character_set == kByName;
+    const std::uint8_t set = !by_name ? character_set : is_ascii(name) ? std::uint8_t{0} : std::uint8_t{1};
     writer.u8(1);
-    writer.u8(wide | (has_order ? 0x04U : 0U) | (type != LinkType::hard ? 0x08U : 0U) | (ascii ? 0U : 0x10U));
+    writer.u8(wide | (has_order ? 0x04U : 0U) | (type != LinkType::hard ? 0x08U : 0U) | (set == 0 ? 0U : 0x10U));
     if (type != LinkType::hard) {
         writer.u8(static_cast<std::uint8_t>(type));
     }
     if (has_order) {
         writer.u64(order);
     }
-    if (!ascii) {
-        writer.u8(1);
+    if (set != 0) {
+        writer.u8(set);
     }
     writer.uint(1U << wide, name.size());
     writer.bytes(name);

@@ -7,6 +7,18 @@ void HeaderLayout::make_null(std::byte* head) const noexcept {
     head[size_offset() + 2] = std::byte{0};
 }
 
+void HeaderLayout::put_null(std::byte* head, std::size_t size) const noexcept {
+    // Only blocks of more than 64 KiB have so much space in one piece. libhdf5 makes them when it extends a block.
+    constexpr std::size_t kMost = 0xfff8;   // a body in version 1 cannot be longer
+    constexpr std::size_t kPiece = 0x8000;  // leaves enough for another head
+    for (; H5MOTE_ALL_FORMATS != 0 && size > head_ + kMost; size -= head_ + kPiece, head += head_ + kPiece) {
+        Writer writer(Bytes(head, head_));
+        write_message_head(writer, *this, MessageType::null, kPiece);
+    }
+    Writer writer(Bytes(head, head_));
+    write_message_head(writer, *this, MessageType::null, size - head_);
+}
+
 std::size_t HeaderLayout::end_of_messages(const std::byte* block, std::size_t at, std::size_t end) const noexcept {
     while (at + head_ <= end) {
         at += length_at(block + at);
@@ -27,7 +39,7 @@ void HeaderLayout::close_gap(std::byte* block, std::size_t null, std::size_t end
         at[gap] = *at;
     }
     std::memset(block + from, 0, gap);
-    set_body_size(block + null, from + gap - null - head_);
+    put_null(block + null, from + gap - null);
 }
 
 void MessageSlot::decode(HeaderLayout layout, const std::byte* head) noexcept {

@@ -71,11 +71,14 @@ public:
     bool is_null(const std::byte* head) const noexcept { return type_at(head) == 0; }
     /// Makes a null message of the message whose head is at `head`; its size and its creation order stay.
     void make_null(std::byte* head) const noexcept;
+    /// Makes null messages of the `size` bytes at `head`, of which there are enough for a head: one, or several where
+    /// they are more than a head can state. The bytes of their bodies stay.
+    void put_null(std::byte* head, std::size_t size) const noexcept;
 
     /// The offset at which the last message of `block` ends; its messages begin at `at`. A gap may follow, up to `end`.
     /// The result is beyond `end` when the block is damaged.
     std::size_t end_of_messages(const std::byte* block, std::size_t at, std::size_t end) const noexcept;
-    /// Closes the gap before `end`, the end of the messages of `block`: its bytes become part of the null message at
+    /// Closes the gap before `end`, the end of the messages of `block`: its bytes join those of the null message at
     /// offset `null`, and the messages between are moved. libhdf5 refuses a block that has a gap and a null message.
     void close_gap(std::byte* block, std::size_t null, std::size_t end) const noexcept;
 

@@ -168,6 +168,8 @@ private:
     Status insert_huge(HeapContent& object, Bytes id) noexcept;
     Status replace_huge(HeapContent& object, ConstBytes old, Bytes id) noexcept;
     Status remove_huge(ConstBytes id) noexcept;
+    Status enter_huge(const HugeRecord& record, Bytes id) noexcept;
+    Status leave_huge(ConstBytes id) noexcept;
     Status give_up_huge(ConstBytes record) noexcept;
     bool is_released(Address offset, Address size) const noexcept;
     Status note_released(Address offset, Address size) noexcept;

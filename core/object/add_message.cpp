@@ -394,8 +394,7 @@ private:
             std::memset(place.block->at(place.head + head_size() + size), 0, place.size - size);
         } else if (size < place.size) {
             const std::size_t body = place.head + head_size();
-            Writer rest(place.block->image().subspan(body + size));
-            write_message_head(rest, layout_, MessageType::null, place.size - size - head_size());
+            layout_.put_null(place.block->at(body + size), place.size - size);
             if (moves) {
                 layout_.close_gap(place.block->at(0), body + size, place.block->size() - layout_.checksum_size());
             }

@@ -146,8 +146,7 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
     move_bytes_down(block->at(layout.block_prefix()), block->at(prefix.size), used - prefix.size);
     std::memset(block->at(free), 0, end - free);
     if (cut_off == 0) {
-        Writer null(block->image().subspan(free));
-        write_message_head(null, layout, MessageType::null, end - free - layout.head_size());
+        layout.put_null(block->at(free), end - free);
     } else {
         MetadataCache::resize(*block, size - cut_off);
         file.space.release(narrow(block->address() + block->size()), narrow(cut_off), true);

@@ -108,26 +108,39 @@ bool OrderedBatch::take(std::uint64_t& position) noexcept {
 }
 
 bool OrderedBatch::keep_last(const Entry& entry) noexcept {
-    if (entry.length > last_capacity_) {
-        const std::uint32_t capacity = entry.length < 48 ? 64 : entry.length + entry.length / 4;
-        in_pass_ = true;  // keeps reclaim(), which an allocation may call, from freeing `entry`
-        void* memory = context_.allocate(MemoryKind::other, capacity);
-        in_pass_ = false;
-        if (memory == nullptr) {
-            complete_ = false;
-            release();
-            return false;
-        }
-        context_.release(MemoryKind::other, last_, last_capacity_);
-        last_ = static_cast<std::byte*>(memory);
-        last_capacity_ = capacity;
+    const std::uint32_t length = entry.length;
+    if (length > last_capacity_ && !grow_last(length)) {
+        // Without what the batch holds there may be memory for the key. The next pass, which begins with the same
+        // element, then makes do with the rest.
+        complete_ = false;
+        release();
+        failed_ = !grow_last(length);
+        return false;
     }
-    if (entry.length != 0) {
-        std::memcpy(last_, keys_ + entry.key, entry.length);
+    if (length != 0) {
+        std::memcpy(last_, keys_ + entry.key, length);
     }
-    last_length_ = entry.length;
+    last_length_ = length;
     last_position_ = entry.position;
     has_last_ = true;
+    return true;
+}
+
+// Makes room for a key of `length` bytes; the last key stays.
+bool OrderedBatch::grow_last(std::uint32_t length) noexcept {
+    const std::uint32_t capacity = length < 48 ? 64 : length + length / 4;
+    in_pass_ = true;  // keeps reclaim(), which an allocation may call, from freeing what the caller looks at
+    auto* const memory = static_cast<std::byte*>(context_.allocate(MemoryKind::other, capacity));
+    in_pass_ = false;
+    if (memory == nullptr) {
+        return false;
+    }
+    if (last_length_ != 0) {
+        std::memcpy(memory, last_, last_length_);
+    }
+    context_.release(MemoryKind::other, last_, last_capacity_);
+    last_ = memory;
+    last_capacity_ = capacity;
     return true;
 }
 
@@ -139,6 +152,10 @@ void OrderedBatch::begin_pass() noexcept {
 }
 
 Status OrderedBatch::offer(ConstBytes key, std::uint64_t position) noexcept {
+    if (failed_) {
+        failed_ = false;
+        return Status::out_of_memory;
+    }
     if (has_last_ && compare(key, position, {last_, last_length_}, last_position_) <= 0) {
         return Status::ok;
     }

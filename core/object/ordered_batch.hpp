@@ -21,7 +21,8 @@ public:
     bool finished() const noexcept { return finished_; }
 
     void begin_pass() noexcept;
-    /// Offers an element during a pass. out_of_memory: not even one key fits; over_budget: the key has 16 MiB or more.
+    /// Offers an element during a pass. out_of_memory: not even one key fits, or the last one that take() had to keep;
+    /// over_budget: the key has 16 MiB or more.
     Status offer(ConstBytes key, std::uint64_t position) noexcept;
     void end_pass() noexcept;
     /// Ends a pass for which there was no memory. The batch gives up its memory, and the next pass takes a quarter of
@@ -49,6 +50,7 @@ private:
     template <typename Before>
     void sort(Before before) noexcept;
     bool keep_last(const Entry& entry) noexcept;
+    bool grow_last(std::uint32_t length) noexcept;
     void release() noexcept;
 
     Context& context_;
@@ -70,6 +72,7 @@ private:
     bool in_pass_ = false;
     bool complete_ = false;  // the batch holds all elements that remain
     bool finished_ = false;
+    bool failed_ = false;  // there was no memory to keep the key of the last element
 };
 
 }  // namespace h5mote

@@ -145,6 +145,9 @@ private:
         Writer space_size;
         put_type(type_size);
         write_dataspace(space_size, space);
+        if (type_size.written() > 0xffff) {
+            return context_.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, type_size.written());
+        }
         const auto put_padding = [&](std::size_t size) {
             writer_.fill(std::byte{0}, version == 1 ? pad8(size) - size : 0);
         };
