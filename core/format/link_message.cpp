@@ -26,6 +26,7 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
     has_order = (flags & 0x04U) != 0;
     order = has_order ? reader.u64() : 0;
     character_set = (flags & 0x10U) != 0 ? reader.u8() : std::uint8_t{0};
+    keeps_set = H5MOTE_ALL_FORMATS != 0;
     const std::uint64_t length = reader.uint(1U << (flags & 3U));
     if (length == 0 || length > reader.remaining()) {
         return damaged_message(context, H5MOTE_HERE, MessageType::link);
@@ -56,8 +57,8 @@ bool LinkMessage::has_name(ConstBytes body, ConstBytes name) noexcept {
 
 void LinkMessage::encode(Writer& writer, FileShape shape) const noexcept {
     const unsigned wide = H5MOTE_ALL_FORMATS != 0 && name.size() > 0xffff ? 2 : name.size() > 0xff ? 1 : 0;
-    const bool by_name = H5MOTE_ALL_FORMATS == 0 || character_set == kByName;
-    const std::uint8_t set = !by_name ? character_set : is_ascii(name) ? std::uint8_t{0} : std::uint8_t{1};
+    const bool keeps = H5MOTE_ALL_FORMATS != 0 && keeps_set;
+    const std::uint8_t set = keeps ? character_set : is_ascii(name) ? std::uint8_t{0} : std::uint8_t{1};
     writer.u8(1);
     writer.u8(wide | (has_order ? 0x04U : 0U) | (type != LinkType::hard ? 0x08U : 0U) | (set == 0 ? 0U : 0x10U));
     if (type != LinkType::hard) {

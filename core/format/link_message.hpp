@@ -28,11 +28,9 @@ struct LinkInfoMessage {
 /// | [type] | [order 8] | [charset] | name length | name | hard: address; soft: length 2, path
 struct LinkMessage {
     LinkType type = LinkType::hard;
-    /// In a message that was not decoded: encode() chooses UTF-8 for a name that is not ASCII.
-    static constexpr std::uint8_t kByName = 0xff;
-
     bool has_order = false;
-    std::uint8_t character_set = kByName;
+    bool keeps_set = false;  ///< decoded: encode() writes `character_set`; else it writes UTF-8 for names beyond ASCII
+    std::uint8_t character_set = 0;
     std::uint64_t order = 0;
     ConstBytes name;
     Address address = kUndefinedAddress;  ///< hard

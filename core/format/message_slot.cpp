@@ -10,10 +10,17 @@ void HeaderLayout::make_null(std::byte* head) const noexcept {
 void HeaderLayout::put_null(std::byte* head, std::size_t size) const noexcept {
     // Only blocks of more than 64 KiB have so much space in one piece. libhdf5 makes them when it extends a block.
     constexpr std::size_t kMost = 0xfff8;   // a body in version 1 cannot be longer
-    constexpr std::size_t kPiece = 0x8000;  // leaves enough for another head
-    for (; H5MOTE_ALL_FORMATS != 0 && size > head_ + kMost; size -= head_ + kPiece, head += head_ + kPiece) {
+    constexpr std::size_t kPiece = 0x8000;  // leaves enough for what follows
+    while (H5MOTE_ALL_FORMATS != 0 && size > head_ + kMost) {
+        constexpr std::size_t kValues = 7;
+        const std::size_t between = head_ + body_size(kValues);
         Writer writer(Bytes(head, head_));
         write_message_head(writer, *this, MessageType::null, kPiece);
+        writer = Writer(Bytes(head + head_ + kPiece, between));
+        write_message_head(writer, *this, MessageType::btree_k, body_size(kValues));
+        writer.fill(std::byte{0}, body_size(kValues));
+        head += head_ + kPiece + between;
+        size -= head_ + kPiece + between;
     }
     Writer writer(Bytes(head, head_));
     write_message_head(writer, *this, MessageType::null, size - head_);

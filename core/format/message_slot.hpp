@@ -71,8 +71,10 @@ public:
     bool is_null(const std::byte* head) const noexcept { return type_at(head) == 0; }
     /// Makes a null message of the message whose head is at `head`; its size and its creation order stay.
     void make_null(std::byte* head) const noexcept;
-    /// Makes null messages of the `size` bytes at `head`, of which there are enough for a head: one, or several where
-    /// they are more than a head can state. The bytes of their bodies stay.
+    /// Makes a null message of the `size` bytes at `head`, of which there are enough for a head. If a head cannot state
+    /// so many, they become several, and between two of them stands another message: libhdf5 joins null messages side
+    /// by side when it opens an object to change it, and loses the upper bits of what they are together. That message
+    /// has B-tree 'K' values, which mean nothing outside of a superblock extension.
     void put_null(std::byte* head, std::size_t size) const noexcept;
 
     /// The offset at which the last message of `block` ends; its messages begin at `at`. A gap may follow, up to `end`.

@@ -30,7 +30,8 @@ Status write_unwritten(FileState& file) noexcept {
 
 bool DenseStorageChanges::is_possible(const FileState& file) noexcept {
     const FileShape shape = file.shape();
-    if (!file.space.keeps_together()) {
+    // The header of a heap states the size of the largest direct blocks, 64 KiB.
+    if (!file.space.keeps_together() || shape.sizeof_size < 4) {
         return false;
     }
     return file.is_atomic() ||

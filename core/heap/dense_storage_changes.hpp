@@ -33,7 +33,7 @@ public:
     ~DenseStorageChanges() { undo(); }
 
     /// Whether dense storage can be changed safely on the file's storage: not where three headers are more than one
-    /// atomic unit.
+    /// atomic unit, nor in files with sizes of two bytes.
     static bool is_possible(const FileState& file) noexcept;
     /// Makes empty dense storage, to which nothing leads; `indexed`: with an index by creation order.
     static Status create(FileState& file, const DenseKind& kind, bool indexed, DenseAddresses& addresses) noexcept;

@@ -320,8 +320,41 @@ Status dispose_header(FileState& file, Address header, Disposal& disposal) noexc
     return status == Status::not_found ? disposal.give(block, size) : status;
 }
 
+namespace {
+
+// From where on the block of a message, which is held, changes when the message is removed: usually from its head. With
+// the null messages beside it, it may be more than one null message can be: then all of them are made anew.
+std::size_t first_change(MessageIterator& message) noexcept {
+    const std::size_t removed = message.head();
+    if (message.block_size() <= 0xffff) {
+        return removed;
+    }
+    CacheEntry& block = *message.block();
+    const HeaderLayout layout = message.layout();
+    const std::size_t end = message.end();
+    std::size_t first = end;  // of the null messages side by side, of which the removed one becomes one
+    std::size_t at = message.begin();
+    for (; at + layout.head_size() <= end; at += layout.length_at(block.at(at))) {
+        if (at == removed || layout.is_null(block.at(at))) {
+            first = first == end ? at : first;
+        } else if (at > removed) {
+            break;
+        } else {
+            first = end;
+        }
+    }
+    return at - first > 0xffff ? first : removed;
+}
+
+}  // namespace
+
 Status remove_message(MessageIterator& message, Phase phase) noexcept {
-    H5MOTE_TRY(message.secure(message.head(), phase));
+    std::size_t changed = message.head();
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(message.hold());
+        changed = first_change(message);
+    }
+    H5MOTE_TRY(message.secure(changed, phase));
     FileState& file = message.file();
     CacheEntry& block = *message.block();
     const HeaderLayout layout = message.layout();
@@ -338,10 +371,11 @@ Status remove_message(MessageIterator& message, Phase phase) noexcept {
     for (std::size_t at = message.begin(); at + head <= end; at += length(at)) {
         if (!layout.is_null(block.at(at))) {
             last = end;
-        } else if (last == end || length(last) + length(at) - head > 0xffff || !file.one_write(block, last)) {
+        } else if (last == end || !file.one_write(block, last) ||
+                   (H5MOTE_ALL_FORMATS == 0 && length(last) + length(at) - head > 0xffff)) {
             last = at;
         } else {
-            layout.set_body_size(block.at(last), length(last) + length(at) - head);
+            layout.put_null(block.at(last), length(last) + length(at));
             from = last < from ? last : from;
             at = last;
         }

@@ -74,4 +74,41 @@ TEST(OrderedBatch, EveryKeyOnceInOrderWithAnyMemory) {
     }
 }
 
+// A key so long that the memory does not take it twice, as one of those that are sorted and as the last one that came
+// out, ends with out_of_memory, or goes on in a pass with less memory: never in the same pass again and again.
+TEST(OrderedBatch, LongKeysInLittleMemory) {
+    constexpr unsigned kLongKeys = 5;
+    static std::byte key[2000];
+    unsigned ended = 0;
+    unsigned complete = 0;
+    for (std::size_t room = 1200; room < sizeof bench_memory; room += 100) {
+        Arena arena{Bytes{bench_memory, room}};
+        NullPort port;
+        Library library(arena, port);
+        OrderedBatch batch(library, Direction::increasing);
+        unsigned taken = 0;
+        Status status = Status::ok;
+        for (unsigned passes = 0; status == Status::ok && !batch.finished(); ++passes) {
+            ASSERT_LT(passes, 40U) << "in " << room << " bytes";
+            batch.begin_pass();
+            for (unsigned i = 0; status == Status::ok && i < kLongKeys; ++i) {
+                std::memset(key, static_cast<int>('a' + i), sizeof key);
+                status = batch.offer(key, i);
+            }
+            if (status == Status::out_of_memory && batch.shrink()) {
+                status = Status::ok;
+                continue;
+            }
+            batch.end_pass();
+            for (std::uint64_t position = 0; status == Status::ok && batch.take(position); ++taken) {
+                ASSERT_EQ(position, taken);
+            }
+        }
+        ASSERT_TRUE(status == Status::ok ? taken == kLongKeys : status == Status::out_of_memory);
+        ++(status == Status::ok ? complete : ended);
+    }
+    EXPECT_GT(ended, 0U);
+    EXPECT_GT(complete, 0U);
+}
+
 #endif
