@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <unistd.h>
 
@@ -39,6 +41,8 @@ const std::map<std::string, FormatVersion> kVersions{
 
 // Bytes of chunk cache for a file that is written: any filtered chunk that a host can hold.
 constexpr std::size_t kChunkCache = std::size_t{1} << 30;
+// Bytes of a user block that are copied at once. Both are powers of two.
+constexpr std::size_t kUserBlockPiece = 65536;
 
 /// The storage of the new file while it is written. Until it is complete nobody uses it, whatever a power cut leaves of
 /// it, so that nothing need be in order on the storage before the end. That is said by `sync_is_commit`, which a file
@@ -87,17 +91,20 @@ public:
     void run(Report& report);
 
 private:
+    Status plan(Report& report);
     Status make();
     Status make_file();
     Status make_family();
     Status make_parts(const MultiLayout& layout);
     Status copy_to(Driver& driver);
+    Status copy_user_block(Driver& driver);
     Status finish(Status status, const std::string& last);
     Status blame(const std::string& file, Status status, std::int32_t error = 0);
 
     Session& session_;
     const RepackArguments& arguments_;
     NewFiles files_;
+    FileCreate create_;
     std::string culprit_;     // the file in which something failed
     std::int32_t error_ = 0;  // and what the system says of it
 };
@@ -111,6 +118,54 @@ Status Repacking::blame(const std::string& file, Status status, std::int32_t err
     return status;
 }
 
+/// Finds out how IN was created, and says what OUT cannot have of that.
+Status Repacking::plan(Report& report) {
+    FileInfo info;
+    const Status status = blame(arguments_.in, session_.file().info(info));
+    if (status != Status::ok) {
+        return status;
+    }
+    const bool in_parts = arguments_.split || arguments_.multi;
+    create_.sizeof_addr = info.sizeof_addr == 4 ? 4 : 8;
+    if (info.user_block != 0 && (in_parts || arguments_.member != 0)) {
+        report.warning("%s: the user block of %llu bytes is left out: only one file can have one",
+                       arguments_.out.c_str(), static_cast<unsigned long long>(info.user_block));
+    } else {
+        create_.user_block = info.user_block;
+    }
+    FileCreate space;
+    space.file_space = static_cast<SpaceStrategy>(info.file_space_strategy);
+    space.persist_free_space = info.persists_free_space;
+    space.free_space_threshold = info.free_space_threshold;
+    space.page_size = info.page_size;
+    const bool usual = space.file_space == create_.file_space && !space.persist_free_space &&
+                       space.free_space_threshold == create_.free_space_threshold &&
+                       space.page_size == create_.page_size;
+    if (!usual && (in_parts || arguments_.high < FormatVersion::v110)) {
+        report.warning("%s: the file space strategy is left out: %s", arguments_.out.c_str(),
+                       in_parts ? "a file in parts can have none" : "HDF5 1.8 has none");
+    } else if (!usual) {
+        create_.file_space = space.file_space;
+        create_.persist_free_space = space.persist_free_space;
+        create_.free_space_threshold = space.free_space_threshold;
+        create_.page_size = space.page_size;
+    }
+    return Status::ok;
+}
+
+/// Call before the file is created behind the user block.
+Status Repacking::copy_user_block(Driver& driver) {
+    std::vector<std::byte> piece(std::min<std::uint64_t>(create_.user_block, kUserBlockPiece));
+    for (std::uint64_t at = 0; at < create_.user_block; at += piece.size()) {
+        const Bytes bytes(piece.data(), piece.size());
+        Status status = session_.driver().read(Usage::superblock, at, bytes);
+        H5MOTE_TRY(blame(arguments_.in, status, session_.driver().last_error()));
+        status = driver.write(Usage::superblock, at, bytes);
+        H5MOTE_TRY(blame(arguments_.out, status, driver.last_error()));
+    }
+    return Status::ok;
+}
+
 /// Returns when the new file is durable.
 Status Repacking::copy_to(Driver& driver) {
     UnfinishedFile storage(driver);
@@ -119,7 +174,8 @@ Status Repacking::copy_to(Driver& driver) {
     access.chunk_cache = kChunkCache;
     access.low = arguments_.low;
     access.high = arguments_.high;
-    Result<File> copy = File::create(session_.library(), storage, access);
+    H5MOTE_TRY(copy_user_block(driver));
+    Result<File> copy = File::create(session_.library(), storage, access, create_);
     if (!copy) {
         return blame(arguments_.out, copy.status(), storage.has_failed() ? driver.last_error() : 0);
     }
@@ -202,7 +258,8 @@ Status Repacking::make() {
 }
 
 void Repacking::run(Report& report) {
-    const Status status = make();
+    Status status = plan(report);
+    status = status == Status::ok ? make() : status;
     if (status == Status::ok) {
         return;
     }

@@ -114,6 +114,71 @@ class Repack(unittest.TestCase):
         (self.place / "g1").symlink_to("target.h5")
         self.refused("g1: a symbolic link, which is not followed", "--family", 4096, "in.h5", "g%d")
 
+    def make_as(self, name, create):
+        """A file with that creation property list, whose user block, if it has one, says so."""
+        file = h5py.File(h5py.h5f.create(str(self.place / name).encode(), h5py.h5f.ACC_TRUNC, create))
+        file["values"] = numpy.arange(2000)
+        file.close()
+        with open(self.place / name, "r+b") as whole:
+            whole.write((b"a user block " * 100000)[:create.get_userblock()])
+
+    def facts(self, name):
+        """The user block, and what else was said when the file was created."""
+        with h5py.File(self.place / name, "r") as file:
+            create = file.id.get_create_plist()
+            strategy = create.get_file_space_strategy()
+            facts = (create.get_userblock(), strategy, create.get_file_space_page_size(), create.get_sizes()[0])
+        return (self.place / name).read_bytes()[:facts[0]], *facts[1:]
+
+    def test_the_user_block_is_copied(self):
+        for size in (512, 8192, 262144):
+            create = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+            create.set_userblock(size)
+            self.make_as("in.h5", create)
+            (self.place / "out.h5").unlink(missing_ok=True)
+            self.copied("in.h5", "out.h5", also=["out.h5"])
+            self.assertEqual(len(self.facts("out.h5")[0]), size)
+            self.assertEqual(self.facts("out.h5"), self.facts("in.h5"))
+        for words, out in ((["--family", 4096], "fam%d"), (["--split"], "parts")):
+            code, text = self.repack(*words, "in.h5", out)
+            self.assertEqual(code, 0, text)
+            self.assertIn(f"{out}: the user block of 262144 bytes is left out", text)
+            with self.read(out) as file:
+                self.assertEqual(file["values"][7], 7)
+
+    def test_properties_of_the_file_are_copied(self):
+        makers = [lambda create: create.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_PAGE, True, 3),
+                  lambda create: create.set_file_space_page_size(8192),
+                  lambda create: create.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_FSM_AGGR, True, 17),
+                  lambda create: create.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_AGGR, False, 1),
+                  lambda create: create.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_NONE, False, 1),
+                  lambda create: create.set_sizes(4, 8)]
+        usual = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+        self.make_as("usual.h5", usual)
+        for number, make in enumerate(makers):
+            create = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+            make(create)
+            create.set_userblock(16384)
+            self.make_as("in.h5", create)
+            for low in ("standard", "earliest", "v110", "latest"):
+                with self.subTest(number=number, low=low):
+                    (self.place / "out.h5").unlink(missing_ok=True)
+                    bounds = () if low == "standard" else ("--low", low, "--high", "v110" if low != "latest" else low)
+                    code, text = self.repack(*bounds, "in.h5", "out.h5")
+                    self.assertEqual((code, text), (0, ""))
+                    if low != "latest":
+                        self.assertEqual(self.facts("out.h5"), self.facts("in.h5"))
+                        self.assertNotEqual(self.facts("out.h5"), self.facts("usual.h5"))
+                    check = subprocess.run([*tool, "check", "out.h5"], cwd=self.place, capture_output=True, text=True)
+                    self.assertEqual(check.returncode, 0, check.stdout)
+            if number < 5:
+                code, text = self.repack("--high", "v18", "--low", "v18", "in.h5", "old.h5")
+                self.assertEqual(code, 0, text)
+                self.assertIn("old.h5: the file space strategy is left out: HDF5 1.8 has none", text)
+                code, text = self.repack("--split", "in.h5", "parts")
+                self.assertEqual(code, 0, text)
+                self.assertIn("parts: the file space strategy is left out: a file in parts can have none", text)
+
     def test_errors_name_the_file_that_fails(self):
         self.make("in.h5")
         # The second line says where in the library that was.
