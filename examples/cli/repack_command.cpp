@@ -299,8 +299,8 @@ int run_repack(const RepackArguments& arguments) {
 
 Command add_repack(CLI::App& tool) {
     const auto arguments = std::make_shared<RepackArguments>();
-    CLI::App* const command =
-        tool.add_subcommand("repack", "Copies everything that a file has into a new file, without unused space");
+    CLI::App* const command = tool.add_subcommand(
+        "repack", "Copies everything that a file has into a new file, without the space that it lost");
     command->footer(
         "Groups, links of every kind, attributes, committed datatypes and datasets are copied with their properties, "
         "filtered chunks as they are stored; references lead to the copies.\n"
