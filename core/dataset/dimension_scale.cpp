@@ -94,7 +94,9 @@ public:
         }
         return status;
     }
-    ReferenceType scale_kind() const noexcept { return scale_kind_; }
+    /// The kind of the references in DIMENSION_LIST, and in REFERENCE_LIST.
+    ReferenceType scale_kind() const noexcept { return H5MOTE_ALL_FORMATS != 0 ? scale_kind_ : kFirst; }
+    ReferenceType entry_kind() const noexcept { return H5MOTE_ALL_FORMATS != 0 ? entry_kind_ : kFirst; }
     std::size_t scale_count(unsigned dimension) const noexcept { return lists_[dimension].count; }
     ConstBytes scale(unsigned dimension, std::size_t i) const noexcept {
         return {static_cast<const std::byte*>(lists_[dimension].data) + i * scale_width_, scale_width_};
@@ -102,7 +104,7 @@ public:
     /// Where the scale stands in the list of the dimension; not_found.
     Status find_scale(unsigned dimension, Address address, std::size_t& i) const noexcept {
         for (i = 0; i < scale_count(dimension); ++i) {
-            if (leads_to(scale_kind_, scale(dimension, i), address)) {
+            if (leads_to(scale_kind(), scale(dimension, i), address)) {
                 return Status::ok;
             }
         }
@@ -140,24 +142,24 @@ public:
         std::uint64_t count = 0;
         H5MOTE_TRY(info.space.element_count(count));
         H5MOTE_TRY(reserve_entries(count));
-        Status read = scale.read_attribute("REFERENCE_LIST", entry_, {entries_, count_ * entry_size(entry_kind_)});
+        Status read = scale.read_attribute("REFERENCE_LIST", entry_, {entries_, count_ * entry_size(entry_kind())});
         if (H5MOTE_ALL_FORMATS != 0 && read == Status::type_mismatch && find_revised_entries(scale)) {
             H5MOTE_TRY(reserve_entries(count));
-            read = scale.read_attribute("REFERENCE_LIST", entry_, {entries_, count_ * entry_size(entry_kind_)});
+            read = scale.read_attribute("REFERENCE_LIST", entry_, {entries_, count_ * entry_size(entry_kind())});
         }
         return read;
     }
     /// Call before something is changed. unsupported: a list holds revised references.
     Status check_change() noexcept {
-        return scale_kind_ == kFirst && entry_kind_ == kFirst
+        return scale_kind() == kFirst && entry_kind() == kFirst
                    ? Status::ok
                    : context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::type_conversion);
     }
     Status find_entry(const Object& data, unsigned dimension, std::size_t& i) const noexcept {
         for (i = 0; i < count_; ++i) {
-            const std::byte* const entry = entries_ + i * entry_size(entry_kind_);
-            if (load_le<std::uint32_t>(entry + dimension_offset(entry_kind_)) == dimension &&
-                leads_to(entry_kind_, {entry, entry_width_}, data.address())) {
+            const std::byte* const entry = entries_ + i * entry_size(entry_kind());
+            if (load_le<std::uint32_t>(entry + dimension_offset(entry_kind())) == dimension &&
+                leads_to(entry_kind(), {entry, entry_width_}, data.address())) {
                 return Status::ok;
             }
         }
@@ -167,16 +169,16 @@ public:
         if (entries_ == nullptr) {
             H5MOTE_TRY(reserve_entries(0));
         }
-        std::byte* const entry = entries_ + count_ * entry_size(entry_kind_);
-        std::memset(entry, 0, entry_size(entry_kind_));
+        std::byte* const entry = entries_ + count_ * entry_size(entry_kind());
+        std::memset(entry, 0, entry_size(entry_kind()));
         H5MOTE_TRY(scale.create_reference(kFirst, data, {entry, entry_width_}));
-        store_le<std::uint32_t>(entry + dimension_offset(entry_kind_), dimension);
+        store_le<std::uint32_t>(entry + dimension_offset(entry_kind()), dimension);
         ++count_;
         return write_entries(scale);
     }
     Status remove_entry(Object& scale, std::size_t i) noexcept {
         --count_;
-        const std::size_t size = entry_size(entry_kind_);
+        const std::size_t size = entry_size(entry_kind());
         std::memmove(entries_ + i * size, entries_ + (i + 1) * size, (count_ - i) * size);
         return count_ == 0 ? scale.remove_attribute("REFERENCE_LIST") : write_entries(scale);
     }
@@ -246,7 +248,7 @@ private:
         entries_ = nullptr;
         count_ = 0;
         std::uint64_t bytes = 0;
-        if (!checked_multiply<std::uint64_t>(count + 1, entry_size(entry_kind_), bytes) ||
+        if (!checked_multiply<std::uint64_t>(count + 1, entry_size(entry_kind()), bytes) ||
             !to_size(bytes, entry_bytes_)) {
             entry_bytes_ = 0;
             return context_.fail(Module::dataset, H5MOTE_HERE, Status::out_of_memory, 0, bytes);
@@ -259,13 +261,13 @@ private:
     Status write_entries(Object& scale) noexcept {
         const std::uint64_t count = count_;
         const Status status = scale.write_attribute("REFERENCE_LIST", entry_, Dataspace::simple({count}),
-                                                    {entries_, count_ * entry_size(entry_kind_)});
+                                                    {entries_, count_ * entry_size(entry_kind())});
         if (status != Status::type_mismatch) {
             return status;
         }
         H5MOTE_TRY(scale.remove_attribute("REFERENCE_LIST"));
         return scale.write_attribute("REFERENCE_LIST", entry_, Dataspace::simple({count}),
-                                     {entries_, count_ * entry_size(entry_kind_)});
+                                     {entries_, count_ * entry_size(entry_kind())});
     }
     // Memory for `count` references, which begins with those that the dimension has.
     Status make_longer(unsigned dimension, std::size_t count) noexcept {
