@@ -168,6 +168,33 @@ void Checker::check_reference_counts() noexcept {
     }
 }
 
+// Nothing that was met so far uses [begin, end). Where the driver keeps usages apart, each of its files holds a range
+// of addresses of its own, and what lies between two of them is in no file.
+void Checker::found_unused(Address begin, Address end) noexcept {
+    const UsageRanges* const ranges = file_.storage().usage_ranges();
+    const SpaceRanges* const writing = file_.space.ranges();
+    while (begin < end) {
+        Address next = ranges == nullptr ? begin : end;  // the lowest address from `begin` on that a file holds
+        Address stop = end;                              // and the end of that file
+        for (unsigned i = 0; ranges != nullptr && i < ranges->count; ++i) {
+            const UsageRange& range = ranges->list[i];
+            const Address start = narrow(range.start);
+            const bool current = writing != nullptr && writing->first() == start;
+            const Address range_end = current ? file_.space.current_range().end : narrow(range.end);
+            const Address from = start < begin ? begin : start;
+            if (from < range_end && from < next) {
+                next = from;
+                stop = range_end < end ? range_end : end;
+            }
+        }
+        if (next < stop) {
+            reporter_.unused(next, stop - next);
+            summary_.unused += stop - next;
+        }
+        begin = stop;
+    }
+}
+
 void Checker::find_overlaps() noexcept {
     extents_.finish();
     for (std::size_t i = 0; i < extents_.size(); ++i) {
@@ -177,12 +204,12 @@ void Checker::find_overlaps() noexcept {
             report({ProblemKind::overlap, extent.part, false, extent.address, reached_by_, extent.object});
         }
         if (extent.address > reach_) {
-            reporter_.unused(reach_, extent.address - reach_);
+            found_unused(reach_, extent.address);
         }
         if (end > reach_) {
             const Address from = extent.address < reach_ ? reach_ : extent.address;
             if (extent.free) {
-                reporter_.unused(from, end - from);
+                found_unused(from, end);
             } else {
                 summary_.used += end - from;
             }
@@ -267,10 +294,7 @@ Status Checker::run(CheckSummary& summary) noexcept {
         find_overlaps();
         ++walks_;
     } while (extents_.advance());
-    const Address end = file_.space.end();
-    if (reach_ < end) {
-        reporter_.unused(reach_, end - reach_);
-    }
+    found_unused(reach_, file_.space.end());
     for (std::size_t i = 0; i < file_.space.free().count(); ++i) {
         free_ += file_.space.free().get(i).size;
     }
@@ -284,7 +308,6 @@ Status Checker::run(CheckSummary& summary) noexcept {
     summary = summary_;
     summary.objects = objects_.size();
     summary.walks = walks_;
-    summary.unused = end - summary.used;
     summary.free = free_ < summary.unused ? free_ : summary.unused;
     summary.lost = summary.unused - summary.free;
     return Status::ok;

@@ -141,6 +141,7 @@ private:
     Status check_body(MessageType type, ConstBytes body, HeaderFacts& facts) noexcept;
     void check_reference_counts() noexcept;
     void find_overlaps() noexcept;
+    void found_unused(Address begin, Address end) noexcept;
     void report(const Problem& problem) noexcept;
 
     FileState& file_;

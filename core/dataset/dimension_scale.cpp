@@ -12,14 +12,29 @@ namespace {
 
 constexpr std::string_view kClass = "DIMENSION_SCALE";
 constexpr std::size_t kMostRank = H5MOTE_MAX_RANK;
-// The file's type of a REFERENCE_LIST has these members, as it is in libhdf5's memory.
-constexpr std::uint32_t kEntryDimension = 8;
-constexpr std::uint32_t kEntrySize = 16;
 
-struct Entry {
-    Address object;
-    std::uint32_t dimension;
-};
+// The references of a list are of the first generation, or revised: libhdf5 1.12 and later can be built to write these.
+// Lists of revised references are only read.
+constexpr ReferenceType kFirst = ReferenceType::object1;
+constexpr ReferenceType kRevised = ReferenceType::object2;
+// libhdf5 stores a revised reference in a sequence as it is in its memory, in more bytes than it needs.
+constexpr std::uint32_t kMostReference = 64;
+
+// An element of a REFERENCE_LIST in memory: the reference, and the dimension behind it. That of the first generation is
+// as in libhdf5's memory, and this library writes it so, too.
+constexpr std::uint32_t dimension_offset(ReferenceType kind) noexcept { return kind == kFirst ? 8 : kMostReference; }
+constexpr std::uint32_t entry_size(ReferenceType kind) noexcept { return dimension_offset(kind) + 8; }
+template <ReferenceType kKind>
+constexpr auto make_entry() noexcept {
+    return make_compound<entry_size(kKind)>(member("dataset", 0, make_reference(kKind)),
+                                            member("dimension", dimension_offset(kKind), make_integer(4, false)));
+}
+
+// Whether this is a type of revised references to objects; `width` becomes its size.
+bool is_revised(DatatypeView type, std::size_t& width) noexcept {
+    width = type.size();
+    return type.type_class() == TypeClass::reference && type.reference_type() == kRevised && width <= kMostReference;
+}
 
 Status rank_of(const Dataset& data, std::uint64_t& rank) noexcept {
     Dataspace space = Dataspace::scalar();
@@ -29,15 +44,18 @@ Status rank_of(const Dataset& data, std::uint64_t& rank) noexcept {
 }
 
 // A text as libhdf5's H5LTset_attribute_string() writes it: with its NUL.
-Status write_text(Object& object, std::string_view name, std::string_view text) noexcept {
-    char buffer[256];
-    if (text.size() >= sizeof buffer) {
-        return Status::invalid_argument;
+Status write_text(Context& context, Object& object, std::string_view name, std::string_view text) noexcept {
+    const std::size_t size = text.size() + 1;
+    auto* const bytes = static_cast<std::byte*>(context.allocate(MemoryKind::value, size));
+    if (bytes == nullptr) {
+        return Status::out_of_memory;
     }
-    std::memcpy(buffer, text.data(), text.size());
-    buffer[text.size()] = '\0';
-    const EncodedType<8> type = make_string(text.size() + 1, StringPadding::null_terminated);
-    return object.write_attribute(name, type, Dataspace::scalar(), as_bytes(Span<const char>(buffer, text.size() + 1)));
+    std::memcpy(bytes, text.data(), text.size());
+    bytes[text.size()] = std::byte{0};
+    const EncodedType<8> type = make_string(size, StringPadding::null_terminated);
+    const Status status = object.write_attribute(name, type, Dataspace::scalar(), {bytes, size});
+    context.release(MemoryKind::value, bytes, size);
+    return status;
 }
 
 }  // namespace
@@ -45,15 +63,9 @@ Status write_text(Object& object, std::string_view name, std::string_view text) 
 /// The lists of one dataset and one scale: read, changed in memory, and written as a whole.
 class DimensionScales::Lists {
 public:
-    explicit Lists(const Object& object) noexcept
-        : context_(*object.library()), width_(object.reference_size(ReferenceType::object1)) {
-        reference_ = make_reference();
-        reference_.bytes[4] = static_cast<std::byte>(width_);
-        scales_ = make_variable_length(reference_);
-        entry_ = make_compound<kEntrySize>(member("dataset", 0, make_reference()),
-                                           member("dimension", kEntryDimension, make_integer(4, false)));
-        // The type of the first member begins behind the compound's head, its name and the offset of one byte.
-        entry_.bytes[8 + sizeof "dataset" + 1 + 4] = static_cast<std::byte>(width_);
+    explicit Lists(const Object& object) noexcept : context_(*object.library()), object_(object) {
+        use_scales(kFirst, width_of_first());
+        use_entries(kFirst, width_of_first());
     }
     Lists(const Lists&) = delete;
     Lists& operator=(const Lists&) = delete;
@@ -71,22 +83,28 @@ public:
             return context_.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, dimension, rank);
         }
         const auto count = static_cast<std::size_t>(rank);
-        const Status status = data.read_attribute("DIMENSION_LIST", scales_,
-                                                  {reinterpret_cast<std::byte*>(lists_), count * sizeof *lists_});
+        const Bytes to{reinterpret_cast<std::byte*>(lists_), count * sizeof *lists_};
+        Status status = data.read_attribute("DIMENSION_LIST", scales_, to);
+        if (H5MOTE_ALL_FORMATS != 0 && status == Status::type_mismatch && find_revised_scales(data)) {
+            status = data.read_attribute("DIMENSION_LIST", scales_, to);
+        }
         if (status == Status::ok || status == Status::not_found) {
             rank_ = count;
             return Status::ok;
         }
         return status;
     }
+    /// The kind of the references in DIMENSION_LIST, and in REFERENCE_LIST.
+    ReferenceType scale_kind() const noexcept { return H5MOTE_ALL_FORMATS != 0 ? scale_kind_ : kFirst; }
+    ReferenceType entry_kind() const noexcept { return H5MOTE_ALL_FORMATS != 0 ? entry_kind_ : kFirst; }
     std::size_t scale_count(unsigned dimension) const noexcept { return lists_[dimension].count; }
     ConstBytes scale(unsigned dimension, std::size_t i) const noexcept {
-        return {static_cast<const std::byte*>(lists_[dimension].data) + i * width_, width_};
+        return {static_cast<const std::byte*>(lists_[dimension].data) + i * scale_width_, scale_width_};
     }
     /// Where the scale stands in the list of the dimension; not_found.
     Status find_scale(unsigned dimension, Address address, std::size_t& i) const noexcept {
         for (i = 0; i < scale_count(dimension); ++i) {
-            if (load_uint(scale(dimension, i).data(), static_cast<unsigned>(width_)) == address) {
+            if (leads_to(scale_kind(), scale(dimension, i), address)) {
                 return Status::ok;
             }
         }
@@ -96,7 +114,7 @@ public:
     Status add_scale(Dataset& data, unsigned dimension, const Object& target) noexcept {
         const std::size_t count = scale_count(dimension);
         H5MOTE_TRY(make_longer(dimension, count + 1));
-        H5MOTE_TRY(data.create_reference(ReferenceType::object1, target, {longer_ + count * width_, width_}));
+        H5MOTE_TRY(data.create_reference(kFirst, target, {longer_ + count * scale_width_, scale_width_}));
         return write_scales(data, dimension, count + 1);
     }
     /// Writes it with the i-th reference left out; it goes with the last one.
@@ -110,7 +128,7 @@ public:
             return data.remove_attribute("DIMENSION_LIST");
         }
         H5MOTE_TRY(make_longer(dimension, count + 1));
-        std::memmove(longer_ + i * width_, longer_ + (i + 1) * width_, (count - i) * width_);
+        std::memmove(longer_ + i * scale_width_, longer_ + (i + 1) * scale_width_, (count - i) * scale_width_);
         return write_scales(data, dimension, count);
     }
 
@@ -123,20 +141,25 @@ public:
         }
         std::uint64_t count = 0;
         H5MOTE_TRY(info.space.element_count(count));
-        // Room for one more.
-        std::uint64_t bytes = 0;
-        if (!checked_multiply<std::uint64_t>(count + 1, kEntrySize, bytes) || !to_size(bytes, entry_bytes_)) {
-            entry_bytes_ = 0;
-            return context_.fail(Module::dataset, H5MOTE_HERE, Status::out_of_memory, 0, bytes);
+        H5MOTE_TRY(reserve_entries(count));
+        Status read = scale.read_attribute("REFERENCE_LIST", entry_, {entries_, count_ * entry_size(entry_kind())});
+        if (H5MOTE_ALL_FORMATS != 0 && read == Status::type_mismatch && find_revised_entries(scale)) {
+            H5MOTE_TRY(reserve_entries(count));
+            read = scale.read_attribute("REFERENCE_LIST", entry_, {entries_, count_ * entry_size(entry_kind())});
         }
-        H5MOTE_TRY(reserve_entries(static_cast<std::size_t>(count)));
-        return scale.read_attribute("REFERENCE_LIST", entry_, {entries_, count_ * kEntrySize});
+        return read;
+    }
+    /// Call before something is changed. unsupported: a list holds revised references.
+    Status check_change() noexcept {
+        return scale_kind() == kFirst && entry_kind() == kFirst
+                   ? Status::ok
+                   : context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::type_conversion);
     }
     Status find_entry(const Object& data, unsigned dimension, std::size_t& i) const noexcept {
         for (i = 0; i < count_; ++i) {
-            const std::byte* const entry = entries_ + i * kEntrySize;
-            if (load_uint(entry, static_cast<unsigned>(width_)) == data.address() &&
-                load_ordered(entry + kEntryDimension) == dimension) {
+            const std::byte* const entry = entries_ + i * entry_size(entry_kind());
+            if (load_le<std::uint32_t>(entry + dimension_offset(entry_kind())) == dimension &&
+                leads_to(entry_kind(), {entry, entry_width_}, data.address())) {
                 return Status::ok;
             }
         }
@@ -146,43 +169,109 @@ public:
         if (entries_ == nullptr) {
             H5MOTE_TRY(reserve_entries(0));
         }
-        std::byte* const entry = entries_ + count_ * kEntrySize;
-        std::memset(entry, 0, kEntrySize);
-        H5MOTE_TRY(scale.create_reference(ReferenceType::object1, data, {entry, width_}));
-        store_le<std::uint32_t>(entry + kEntryDimension, dimension);
+        std::byte* const entry = entries_ + count_ * entry_size(entry_kind());
+        std::memset(entry, 0, entry_size(entry_kind()));
+        H5MOTE_TRY(scale.create_reference(kFirst, data, {entry, entry_width_}));
+        store_le<std::uint32_t>(entry + dimension_offset(entry_kind()), dimension);
         ++count_;
         return write_entries(scale);
     }
     Status remove_entry(Object& scale, std::size_t i) noexcept {
         --count_;
-        std::memmove(entries_ + i * kEntrySize, entries_ + (i + 1) * kEntrySize, (count_ - i) * kEntrySize);
+        const std::size_t size = entry_size(entry_kind());
+        std::memmove(entries_ + i * size, entries_ + (i + 1) * size, (count_ - i) * size);
         return count_ == 0 ? scale.remove_attribute("REFERENCE_LIST") : write_entries(scale);
     }
 
 private:
-    static std::uint32_t load_ordered(const std::byte* at) noexcept { return load_le<std::uint32_t>(at); }
+    std::size_t width_of_first() const noexcept { return object_.reference_size(kFirst); }
+    void use_scales(ReferenceType kind, std::size_t width) noexcept {
+        scale_kind_ = kind;
+        scale_width_ = width;
+        EncodedType<8> reference = make_reference(kind);
+        reference.bytes[4] = static_cast<std::byte>(width);
+        scales_ = make_variable_length(reference);
+    }
+    void use_entries(ReferenceType kind, std::size_t width) noexcept {
+        entry_kind_ = kind;
+        entry_width_ = width;
+        entry_ = make_entry<kFirst>();
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            entry_ = kind == kFirst ? entry_ : make_entry<kRevised>();
+        }
+        // The type of the first member begins behind the compound's head, its name and the offset of one byte.
+        entry_.bytes[8 + sizeof "dataset" + 1 + 4] = static_cast<std::byte>(width);
+    }
+    // Whether DIMENSION_LIST is one of revised references; if it is, it can be read afterwards.
+    bool find_revised_scales(const Object& data) noexcept {
+        std::byte bytes[kMostType];
+        DatatypeView type;
+        std::size_t width = 0;
+        const bool found = data.attribute_type("DIMENSION_LIST", bytes, type) == Status::ok &&
+                           type.type_class() == TypeClass::variable_length && is_revised(type.base(), width);
+        if (found) {
+            use_scales(kRevised, width);
+        }
+        return found;
+    }
+    // The same for REFERENCE_LIST.
+    bool find_revised_entries(const Object& scale) noexcept {
+        std::byte bytes[kMostType];
+        DatatypeView type;
+        if (scale.attribute_type("REFERENCE_LIST", bytes, type) != Status::ok ||
+            type.type_class() != TypeClass::compound) {
+            return false;
+        }
+        CompoundMembers members(type);
+        CompoundMember member;
+        std::size_t width = 0;
+        while (members.next(member)) {
+            if (member.name == "dataset" && is_revised(member.type, width)) {
+                use_entries(kRevised, width);
+                return true;
+            }
+        }
+        return false;
+    }
+    bool leads_to(ReferenceType kind, ConstBytes stored, Address address) const noexcept {
+        if (H5MOTE_ALL_FORMATS == 0 || kind == kFirst) {
+            return load_uint(stored.data(), static_cast<unsigned>(stored.size())) == address;
+        }
+        ReferenceTarget target;
+        return object_.reference_target(kind, stored, target) == Status::ok && !target.null && !target.other_file &&
+               target.address == address;
+    }
 
-    Status reserve_entries(std::size_t count) noexcept {
-        entry_bytes_ = (count + 1) * kEntrySize;
+    // Memory for `count` entries and one more.
+    Status reserve_entries(std::uint64_t count) noexcept {
+        context_.release(MemoryKind::value, entries_, entry_bytes_);
+        entries_ = nullptr;
+        count_ = 0;
+        std::uint64_t bytes = 0;
+        if (!checked_multiply<std::uint64_t>(count + 1, entry_size(entry_kind()), bytes) ||
+            !to_size(bytes, entry_bytes_)) {
+            entry_bytes_ = 0;
+            return context_.fail(Module::dataset, H5MOTE_HERE, Status::out_of_memory, 0, bytes);
+        }
         entries_ = static_cast<std::byte*>(context_.allocate(MemoryKind::value, entry_bytes_));
-        count_ = entries_ == nullptr ? 0 : count;
+        count_ = entries_ == nullptr ? 0 : static_cast<std::size_t>(count);
         return entries_ == nullptr ? Status::out_of_memory : Status::ok;
     }
     // A list already there has the member types that its writer chose: it is removed, and written with these.
     Status write_entries(Object& scale) noexcept {
         const std::uint64_t count = count_;
         const Status status = scale.write_attribute("REFERENCE_LIST", entry_, Dataspace::simple({count}),
-                                                    {entries_, count_ * kEntrySize});
+                                                    {entries_, count_ * entry_size(entry_kind())});
         if (status != Status::type_mismatch) {
             return status;
         }
         H5MOTE_TRY(scale.remove_attribute("REFERENCE_LIST"));
         return scale.write_attribute("REFERENCE_LIST", entry_, Dataspace::simple({count}),
-                                     {entries_, count_ * kEntrySize});
+                                     {entries_, count_ * entry_size(entry_kind())});
     }
     // Memory for `count` references, which begins with those that the dimension has.
     Status make_longer(unsigned dimension, std::size_t count) noexcept {
-        longer_bytes_ = count * width_;
+        longer_bytes_ = count * scale_width_;
         longer_ = static_cast<std::byte*>(context_.allocate(MemoryKind::value, longer_bytes_));
         if (longer_ == nullptr) {
             longer_bytes_ = 0;
@@ -190,7 +279,7 @@ private:
         }
         const std::size_t have = scale_count(dimension) < count ? scale_count(dimension) : count;
         if (have != 0) {
-            std::memcpy(longer_, lists_[dimension].data, have * width_);
+            std::memcpy(longer_, lists_[dimension].data, have * scale_width_);
         }
         return Status::ok;
     }
@@ -206,11 +295,15 @@ private:
     }
 
     Context& context_;
-    std::size_t width_;  // bytes of a reference
-    EncodedType<8> reference_;
+    static constexpr std::size_t kMostType = 128;  // bytes of the type of a list, of which libhdf5's need 49
+
+    const Object& object_;
+    ReferenceType scale_kind_ = kFirst;
+    ReferenceType entry_kind_ = kFirst;
+    std::size_t scale_width_ = 0;  // bytes of a reference in lists_
+    std::size_t entry_width_ = 0;  // and in entries_
     EncodedType<16, 1> scales_;
-    decltype(make_compound<kEntrySize>(member("dataset", 0, make_reference()),
-                                       member("dimension", 0, make_integer(4, false)))) entry_;
+    decltype(make_entry<kFirst>()) entry_;
     VariableLength lists_[kMostRank];
     std::size_t rank_ = 0;
     std::byte* entries_ = nullptr;
@@ -232,11 +325,14 @@ Status DimensionScales::is_scale(const Object& object, bool& result) noexcept {
 }
 
 Status DimensionScales::set(Dataset& scale, std::string_view name) noexcept {
-    if (scale.has_attribute("DIMENSION_LIST") || name.size() > 254 || name.find('\0') != std::string_view::npos) {
+    if (!scale.valid()) {
+        return Status::invalid_handle;
+    }
+    if (scale.has_attribute("DIMENSION_LIST") || name.find('\0') != std::string_view::npos) {
         return Status::invalid_argument;
     }
-    H5MOTE_TRY(write_text(scale, "CLASS", kClass));
-    return name.empty() ? Status::ok : write_text(scale, "NAME", name);
+    H5MOTE_TRY(write_text(*scale.library(), scale, "CLASS", kClass));
+    return name.empty() ? Status::ok : write_text(*scale.library(), scale, "NAME", name);
 }
 
 Status DimensionScales::name(const Object& scale, Span<char> to, std::size_t& length) noexcept {
@@ -255,16 +351,18 @@ Status DimensionScales::attach(Dataset& data, unsigned dimension, Dataset& scale
     Lists lists(data);
     H5MOTE_TRY(lists.read_scales(data, dimension));
     H5MOTE_TRY(lists.read_entries(scale));
+    std::size_t i = 0;
+    const bool listed = lists.find_entry(data, dimension, i) == Status::ok;
+    const bool attached = lists.find_scale(dimension, scale.address(), i) == Status::ok;
+    H5MOTE_TRY(listed && attached ? Status::ok : lists.check_change());
     H5MOTE_TRY(is_scale(scale, is));
     if (!is) {
         H5MOTE_TRY(set(scale));
     }
-    std::size_t i = 0;
-    const bool listed = lists.find_entry(data, dimension, i) == Status::ok;
     if (!listed) {
         H5MOTE_TRY(lists.add_entry(scale, data, dimension));
     }
-    if (lists.find_scale(dimension, scale.address(), i) == Status::ok) {
+    if (attached) {
         return Status::ok;
     }
     const Status status = lists.add_scale(data, dimension, scale);
@@ -288,6 +386,7 @@ Status DimensionScales::detach(Dataset& data, unsigned dimension, Dataset& scale
     if (!listed && !attached) {
         return Status::not_found;
     }
+    H5MOTE_TRY(lists.check_change());
     if (attached) {
         H5MOTE_TRY(lists.remove_scale(data, dimension, place));
     }
@@ -329,7 +428,7 @@ Result<Object> DimensionScales::scale(const Dataset& data, unsigned dimension, s
     if (i >= lists.scale_count(dimension)) {
         return Status::not_found;
     }
-    return data.open_reference(ReferenceType::object1, lists.scale(dimension, i));
+    return data.open_reference(lists.scale_kind(), lists.scale(dimension, i));
 }
 
 namespace {

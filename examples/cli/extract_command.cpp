@@ -1,6 +1,7 @@
 // h5mote extract: copies the HDF5 file out of the raw dump of a flash chip.
 #include "commands.hpp"
 #include "flash_image.hpp"
+#include "new_files.hpp"
 #include "output.hpp"
 
 #include <h5mote/port/malloc.hpp>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include <unistd.h>
 
@@ -31,14 +31,15 @@ struct ExtractArguments {
 // A file that is written under a temporary name. finish() gives it its real name; without finish() it is deleted.
 class NewFile {
 public:
-    explicit NewFile(const std::string& name)
-        : name_(name), part_(name + ".part" + std::to_string(getpid())), file_(std::fopen(part_.c_str(), "wbx")) {}
+    explicit NewFile(const std::string& name) : name_(name) {
+        const int descriptor = files_.create(name_);
+        file_ = descriptor < 0 ? nullptr : fdopen(descriptor, "wb");
+    }
     NewFile(const NewFile&) = delete;
     NewFile& operator=(const NewFile&) = delete;
     ~NewFile() {
         if (file_ != nullptr) {
             std::fclose(file_);
-            (void)std::remove(part_.c_str());
         }
     }
 
@@ -48,19 +49,22 @@ public:
         bool good = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
         good = std::fclose(file_) == 0 && good;
         file_ = nullptr;
-        good = good && std::rename(part_.c_str(), name_.c_str()) == 0;
-        if (!good) {
-            const int reason = errno;
-            (void)std::remove(part_.c_str());
-            errno = reason;
+        return good && files_.finish(name_);
+    }
+    /// Call after one of the others has failed.
+    void report(Report& report) const {
+        const int reason = errno;
+        if (files_.problem().empty()) {
+            report.error("%s: %s", name_.c_str(), std::strerror(reason));
+        } else {
+            report.error("%s", files_.problem().c_str());
         }
-        return good;
     }
 
 private:
     std::string name_;
-    std::string part_;
-    std::FILE* file_;
+    NewFiles files_;
+    std::FILE* file_ = nullptr;
 };
 
 // Reads a file of which parts cannot be read, and reports these.
@@ -149,7 +153,7 @@ int extract_recording(const ExtractArguments& arguments, const FlashGeometry& ge
     }
     NewFile file(out);
     if (!file.is_open() || !file.write(storage.contents()) || !file.finish()) {
-        report.error("%s: %s", out.c_str(), std::strerror(errno));
+        file.report(report);
         return report.exit_code();
     }
     report_damages(recording, name, report);
@@ -169,16 +173,11 @@ int extract_recording(const ExtractArguments& arguments, const FlashGeometry& ge
 int run_extract(const ExtractArguments& arguments) {
     Report report("h5mote extract");
     const std::string& name = arguments.image.name;
-    std::error_code error;
-    const std::filesystem::path target = std::filesystem::weakly_canonical(arguments.out, error);
-    const std::string out = error ? arguments.out : target.string();
-    if (std::filesystem::equivalent(name, out, error)) {
-        report.error("%s: the dump itself", out.c_str());
-        return report.exit_code();
-    }
-    // Never replace a device or a directory. A symbolic link is followed.
-    if (std::filesystem::exists(out, error) && !std::filesystem::is_regular_file(out, error)) {
-        report.error("%s: not a regular file", out.c_str());
+    const std::string out = without_links(arguments.out);
+    FileIds dump;
+    dump.add(name);
+    if (const char* const why = why_not_replaced(out, dump); why != nullptr) {
+        report.error("%s: %s", out.c_str(), why);
         return report.exit_code();
     }
     const FlashLogs logs = find_flash_logs(arguments.image);
@@ -210,7 +209,7 @@ int run_extract(const ExtractArguments& arguments) {
     }
     const std::uint64_t missing = reader.finish();
     if (!good || !file.finish()) {
-        report.error("%s: %s", out.c_str(), std::strerror(errno));
+        file.report(report);
         return report.exit_code();
     }
     Output text;

@@ -1,20 +1,24 @@
 // h5mote repack: copies a whole file through the library into a new one.
 #include "commands.hpp"
+#include "repack_files.hpp"
 #include "report.hpp"
 
 #include <h5mote/copy.hpp>
-#include <h5mote/vfd/multi.hpp>
-#include <h5mote/vfd/posix_files.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <system_error>
 #include <vector>
+
+#include <unistd.h>
 
 namespace h5mote::cli {
 namespace {
@@ -37,6 +41,8 @@ const std::map<std::string, FormatVersion> kVersions{
 
 // Bytes of chunk cache for a file that is written: any filtered chunk that a host can hold.
 constexpr std::size_t kChunkCache = std::size_t{1} << 30;
+// Bytes of a user block that are copied at once. Both are powers of two.
+constexpr std::size_t kUserBlockPiece = 65536;
 
 /// The storage of the new file while it is written. Until it is complete nobody uses it, whatever a power cut leaves of
 /// it, so that nothing need be in order on the storage before the end. That is said by `sync_is_commit`, which a file
@@ -54,148 +60,216 @@ public:
         return storage_.read(usage, address, to);
     }
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
-        return storage_.write(usage, address, from);
+        return note(storage_.write(usage, address, from));
     }
     Status sync() noexcept override { return Status::ok; }
     Status end_of_file(std::uint64_t& size) noexcept override { return storage_.end_of_file(size); }
-    Status truncate(std::uint64_t size) noexcept override { return storage_.truncate(size); }
+    Status truncate(std::uint64_t size) noexcept override { return note(storage_.truncate(size)); }
     std::int32_t last_error() const noexcept override { return storage_.last_error(); }
     StorageId storage_id() const noexcept override { return storage_.storage_id(); }
 
+    /// Whether the storage refused something that was to be written.
+    bool has_failed() const { return failed_; }
+
 private:
+    Status note(Status status) noexcept {
+        failed_ = failed_ || status != Status::ok;
+        return status;
+    }
     Status do_lock(bool exclusive) noexcept override { return storage_.lock(exclusive); }
     Status do_unlock() noexcept override { return storage_.unlock(); }
 
     Driver& storage_;
+    bool failed_ = false;
 };
 
+class Repacking {
+public:
+    Repacking(Session& session, const RepackArguments& arguments)
+        : session_(session), arguments_(arguments), files_(files_of(session, arguments.in)) {}
+
+    void run(Report& report);
+
+private:
+    Status plan(Report& report);
+    Status make();
+    Status make_file();
+    Status make_family();
+    Status make_parts(const MultiLayout& layout);
+    Status copy_to(Driver& driver);
+    Status copy_user_block(Driver& driver);
+    Status finish(Status status, const std::string& last);
+    Status blame(const std::string& file, Status status, std::int32_t error = 0);
+
+    Session& session_;
+    const RepackArguments& arguments_;
+    NewFiles files_;
+    FileCreate create_;
+    std::string culprit_;     // the file in which something failed
+    std::int32_t error_ = 0;  // and what the system says of it
+};
+
+/// Keeps in which file the first error was. Returns `status`.
+Status Repacking::blame(const std::string& file, Status status, std::int32_t error) {
+    if (status != Status::ok && culprit_.empty()) {
+        culprit_ = file;
+        error_ = error;
+    }
+    return status;
+}
+
+/// Finds out how IN was created, and says what OUT cannot have of that.
+Status Repacking::plan(Report& report) {
+    FileInfo info;
+    const Status status = blame(arguments_.in, session_.file().info(info));
+    if (status != Status::ok) {
+        return status;
+    }
+    const bool in_parts = arguments_.split || arguments_.multi;
+    create_.sizeof_addr = info.sizeof_addr == 4 ? 4 : 8;
+    if (info.user_block != 0 && (in_parts || arguments_.member != 0)) {
+        report.warning("%s: the user block of %llu bytes is left out: only one file can have one",
+                       arguments_.out.c_str(), static_cast<unsigned long long>(info.user_block));
+    } else {
+        create_.user_block = info.user_block;
+    }
+    FileCreate space;
+    space.file_space = static_cast<SpaceStrategy>(info.file_space_strategy);
+    space.persist_free_space = info.persists_free_space;
+    space.free_space_threshold = info.free_space_threshold;
+    space.page_size = info.page_size;
+    const bool usual = space.file_space == create_.file_space && !space.persist_free_space &&
+                       space.free_space_threshold == create_.free_space_threshold &&
+                       space.page_size == create_.page_size;
+    if (!usual && (in_parts || arguments_.high < FormatVersion::v110)) {
+        report.warning("%s: the file space strategy is left out: %s", arguments_.out.c_str(),
+                       in_parts ? "a file in parts can have none" : "HDF5 1.8 has none");
+    } else if (!usual) {
+        create_.file_space = space.file_space;
+        create_.persist_free_space = space.persist_free_space;
+        create_.free_space_threshold = space.free_space_threshold;
+        create_.page_size = space.page_size;
+    }
+    return Status::ok;
+}
+
+/// Call before the file is created behind the user block.
+Status Repacking::copy_user_block(Driver& driver) {
+    std::vector<std::byte> piece(std::min<std::uint64_t>(create_.user_block, kUserBlockPiece));
+    for (std::uint64_t at = 0; at < create_.user_block; at += piece.size()) {
+        const Bytes bytes(piece.data(), piece.size());
+        Status status = session_.driver().read(Usage::superblock, at, bytes);
+        H5MOTE_TRY(blame(arguments_.in, status, session_.driver().last_error()));
+        status = driver.write(Usage::superblock, at, bytes);
+        H5MOTE_TRY(blame(arguments_.out, status, driver.last_error()));
+    }
+    return Status::ok;
+}
+
 /// Returns when the new file is durable.
-Status copy_to(Session& session, const RepackArguments& arguments, Driver& driver) {
+Status Repacking::copy_to(Driver& driver) {
     UnfinishedFile storage(driver);
     FileAccess access;
     access.metadata_cache = 65536;
     access.chunk_cache = kChunkCache;
-    access.low = arguments.low;
-    access.high = arguments.high;
-    Result<File> copy = File::create(session.library(), storage, access);
-    Status status = copy.status();
-    if (status == Status::ok) {
-        CopyOptions options;
-        options.buffer = session.piece_budget();
-        status = copy_file(session.file(), *copy, options);
+    access.low = arguments_.low;
+    access.high = arguments_.high;
+    H5MOTE_TRY(copy_user_block(driver));
+    Result<File> copy = File::create(session_.library(), storage, access, create_);
+    if (!copy) {
+        return blame(arguments_.out, copy.status(), storage.has_failed() ? driver.last_error() : 0);
     }
+    CopyOptions options;
+    options.buffer = session_.piece_budget();
+    Status status = copy_file(session_.file(), *copy, options);
     const Status closed = copy->close();
     status = status == Status::ok ? closed : status;
-    return status == Status::ok ? driver.sync() : status;
+    if (status == Status::ok) {
+        status = driver.sync();
+        return blame(arguments_.out, status, driver.last_error());
+    }
+    return storage.has_failed() ? blame(arguments_.out, status, driver.last_error()) : blame(arguments_.in, status);
 }
 
 // The new file gets its name when it is complete, so that a file that was there stays until then.
-constexpr char kUnfinished[] = ".part";
+Status Repacking::finish(Status status, const std::string& last) {
+    return status != Status::ok || files_.finish(last) ? status : Status::io_error;
+}
 
-Status make_file(Session& session, const RepackArguments& arguments) {
-    const std::string part = arguments.out + kUnfinished;
+Status Repacking::make_file() {
+    const std::string out = without_links(arguments_.out);
+    const int descriptor = files_.create(out);
+    if (descriptor < 0) {
+        return Status::io_error;
+    }
+    (void)::close(descriptor);
     PosixDriver file;
-    Status status = file.open(part.c_str(), PosixDriver::Mode::truncate);
-    status = status == Status::ok ? copy_to(session, arguments, file) : status;
-    const Status closed = file.close();
+    Status status = file.open((out + files_.suffix()).c_str(), PosixDriver::Mode::truncate);
+    status = status == Status::ok ? copy_to(file) : blame(out, status, file.last_error());
+    const Status closed = blame(out, file.close(), file.last_error());
     status = status == Status::ok ? closed : status;
-    if (status == Status::ok && std::rename(part.c_str(), arguments.out.c_str()) != 0) {
-        status = Status::io_error;
-    }
-    if (status != Status::ok) {
-        (void)std::remove(part.c_str());
-    }
-    return status;
-}
-
-/// The name of a member of a family: `pattern` has "%d", as for printf() and with zeros and a width if need be, in the
-/// place of its number. Empty: the pattern has no such place.
-std::string member_name(const std::string& pattern, unsigned number) {
-    const std::size_t begin = pattern.find('%');
-    const std::size_t end = begin == std::string::npos ? begin : pattern.find_first_not_of("0123456789", begin + 1);
-    if (end == std::string::npos || pattern[end] != 'd' || end - begin > 3) {
-        return "";
-    }
-    const std::string width = pattern.substr(begin + 1, end - begin - 1);
-    std::string digits = std::to_string(number);
-    const std::size_t wanted = width.empty() ? 0 : std::stoul(width);
-    digits.insert(0, digits.size() < wanted ? wanted - digits.size() : 0, width[0] == '0' ? '0' : ' ');
-    return pattern.substr(0, begin) + digits + pattern.substr(end + 1);
-}
-
-/// Removes the members of a family from number `first` on.
-void remove_members(const std::string& pattern, unsigned first) {
-    while (std::remove(member_name(pattern, first).c_str()) == 0) {
-        ++first;
-    }
+    return finish(status, out);
 }
 
 /// Members of a longer family that was there are removed.
-Status make_family(Session& session, const RepackArguments& arguments) {
-    const std::string part = arguments.out + kUnfinished;
-    remove_members(part, 0);
-    PosixFamily members;
+Status Repacking::make_family() {
+    const std::string& pattern = arguments_.out;
+    NewMembers members(files_, pattern);
     FamilyDriver family(members);
-    Status status = members.set_pattern(part.c_str(), true);
-    status = status == Status::ok ? family.open_or_create(arguments.member) : status;
-    status = status == Status::ok ? copy_to(session, arguments, family) : status;
+    std::error_code ignored;
+    for (unsigned i = 0; std::filesystem::exists(member_name(pattern, i), ignored); ++i) {
+        if (!files_.may_replace(member_name(pattern, i))) {
+            return Status::invalid_argument;
+        }
+    }
+    Status status = members.open();
+    status = status == Status::ok ? family.open_or_create(arguments_.member) : status;
+    if (status != Status::ok) {
+        return blame(pattern, status, members.last_error());
+    }
+    status = copy_to(family);
     std::uint64_t size = 0;
     status = status == Status::ok ? family.end_of_file(size) : status;
     members.close();
-    const auto count = static_cast<unsigned>(size / arguments.member + (size % arguments.member != 0 ? 1 : 0));
-    for (unsigned i = count; i-- > 0 && status == Status::ok;) {
-        const bool renamed = std::rename(member_name(part, i).c_str(), member_name(arguments.out, i).c_str()) == 0;
-        status = renamed ? Status::ok : Status::io_error;
+    const auto count = static_cast<unsigned>(size / arguments_.member + (size % arguments_.member != 0 ? 1 : 0));
+    for (unsigned i = count; i < family.members() && status == Status::ok; ++i) {
+        files_.drop(member_name(pattern, i));
     }
-    remove_members(part, status == Status::ok ? count : 0);
-    if (status == Status::ok) {
-        remove_members(arguments.out, count);
+    status = finish(status, member_name(pattern, 0));
+    for (unsigned i = count; status == Status::ok && std::remove(member_name(pattern, i).c_str()) == 0; ++i) {
     }
     return status;
 }
 
-/// The paths of the parts of a file, without those that hold no usage; that with the superblock, which makes the file
-/// exist, is the last one.
-std::vector<std::string> paths_of_parts(const MultiLayout& layout, const std::string& whole) {
-    std::vector<std::string> paths;
-    for (unsigned i = kMostParts; i-- > 0;) {
-        if (layout.map[i] == i) {
-            const std::string_view name = layout.parts[i].name;
-            const std::size_t place = name.find("%s");
-            paths.push_back(std::string(name.substr(0, place)) + whole + std::string(name.substr(place + 2)));
-        }
-    }
-    return paths;
-}
-
-Status make_parts(Session& session, const RepackArguments& arguments, const MultiLayout& layout) {
-    const std::string part = arguments.out + kUnfinished;
-    const std::vector<std::string> unfinished = paths_of_parts(layout, part);
-    const std::vector<std::string> finished = paths_of_parts(layout, arguments.out);
-    const auto remove = [](const std::vector<std::string>& paths) {
-        for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
-            (void)std::remove(path->c_str());
-        }
-    };
-    remove(unfinished);
-    PosixParts parts;
+Status Repacking::make_parts(const MultiLayout& layout) {
+    NewParts parts(files_, arguments_.out);
     MultiDriver multi(parts);
-    parts.set_path(part.c_str(), true);
-    Status status = multi.open_or_create(layout);
-    status = status == Status::ok ? copy_to(session, arguments, multi) : status;
+    Status status = blame(arguments_.out, multi.open_or_create(layout), parts.last_error());
+    status = status == Status::ok ? copy_to(multi) : status;
     multi.close();
-    for (std::size_t i = 0; i < finished.size() && status == Status::ok; ++i) {
-        status = std::rename(unfinished[i].c_str(), finished[i].c_str()) == 0 ? Status::ok : Status::io_error;
-    }
-    remove(unfinished);
-    return status;
+    return finish(status, paths_of_parts(layout, arguments_.out).front());
 }
 
-Status make(Session& session, const RepackArguments& arguments) {
-    return arguments.member != 0 ? make_family(session, arguments)
-           : arguments.split     ? make_parts(session, arguments, split_layout())
-           : arguments.multi     ? make_parts(session, arguments, multi_layout())
-                                 : make_file(session, arguments);
+Status Repacking::make() {
+    return arguments_.member != 0 ? make_family()
+           : arguments_.split     ? make_parts(split_layout())
+           : arguments_.multi     ? make_parts(multi_layout())
+                                  : make_file();
+}
+
+void Repacking::run(Report& report) {
+    Status status = plan(report);
+    status = status == Status::ok ? make() : status;
+    if (status == Status::ok) {
+        return;
+    }
+    if (!files_.problem().empty()) {
+        report.error("%s", files_.problem().c_str());
+    } else if (error_ != 0) {
+        report.error("%s: %s (%s)", culprit_.c_str(), to_string(status), std::strerror(error_));
+    } else {
+        report.failure(session_.context(), status, culprit_.c_str());
+    }
 }
 
 int run_repack(const RepackArguments& arguments) {
@@ -209,15 +283,14 @@ int run_repack(const RepackArguments& arguments) {
         report.error("the size of the members of a family is a multiple of %u", unsigned{FamilyDriver::kSector});
         return report.exit_code();
     }
-    Status status = session.open(arguments.in.c_str());
+    const Status status = session.open(arguments.in.c_str());
     if (status != Status::ok) {
         report.error("%s: %s", arguments.in.c_str(), to_string(status));
         return report.exit_code();
     }
-    status = make(session, arguments);
-    if (status != Status::ok) {
-        report.failure(session.context(), status, arguments.in.c_str());
-    }
+    // Opening tries what kind of file it is: what failed on the way is of no interest any more.
+    session.context().trail().clear();
+    Repacking(session, arguments).run(report);
     session.close();
     return report.exit_code();
 }
@@ -226,11 +299,14 @@ int run_repack(const RepackArguments& arguments) {
 
 Command add_repack(CLI::App& tool) {
     const auto arguments = std::make_shared<RepackArguments>();
-    CLI::App* const command =
-        tool.add_subcommand("repack", "Copies everything that a file has into a new file, without unused space");
+    CLI::App* const command = tool.add_subcommand(
+        "repack", "Copies everything that a file has into a new file, without the space that it lost");
     command->footer(
         "Groups, links of every kind, attributes, committed datatypes and datasets are copied with their properties, "
         "filtered chunks as they are stored; references lead to the copies.\n"
+        "OUT is written under another name and renamed when it is complete; one that is there is replaced, unless it "
+        "is "
+        "IN, or not a regular file.\n"
         "Exit code: 0 the copy is complete, 1 it is not, and OUT is as it was.");
     command->add_option("IN", arguments->in, "The HDF5 file")->required();
     command->add_option("OUT", arguments->out, "The new file; replaced if it is there")->required();

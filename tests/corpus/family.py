@@ -53,7 +53,7 @@ def into_families(tool, made, place):
     odd = run(*tool, "repack", "--family", "700", str(made / FILES[0]), "odd-%d.h5", cwd=place)
     if odd.returncode == 0 or list(place.glob("odd-*")):
         yield "members of no multiple of a sector are accepted"
-    if list(place.glob("*.part")):
+    if list(place.glob("*.part*")):
         yield "unfinished members are left"
     wrong = run(*tool, "repack", "--family", "4096", str(made / FILES[0]), "no-place.h5", cwd=place)
     if wrong.returncode == 0 or list(place.glob("no-place*")):

@@ -67,7 +67,7 @@ def copy(tool, path, original, folder, bounds):
     copied = run(*tool, "repack", *bounds, str(original), str(out), cwd=path.parent)
     if copied.returncode != 0:
         text = copied.stderr.decode("utf-8", "replace")
-        left = [each.name for each in (out, out.with_name(out.name + ".part")) if each.exists()]
+        left = [each.name for each in folder.iterdir() if each.name == path.name or ".part" in each.name]
         if left or not REFUSED.search(text):
             return "failed", text + " ".join(left)
         return "refused", text

@@ -216,7 +216,7 @@ class Extract(Recovery):
         dump.write_bytes(b"")
         self.expect(self.extract(dump), 1)
         self.expect(self.extract(self.folder / "none.bin"), 1, "No such file")
-        self.expect(tool("extract", dump, dump), 1, "the dump itself")
+        self.expect(tool("extract", dump, dump), 1, "the file that is read")
         self.assertEqual(self.left(), ["chip.bin"])
         dump.write_bytes(data)
         self.expect(tool("extract", dump, self.folder / "no" / "out.h5"), 1, "No such file")

@@ -6,6 +6,7 @@
 #include "family_members.hpp"
 #include "sweep.hpp"
 
+#include <h5mote/check.hpp>
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/multi.hpp>
 
@@ -245,6 +246,66 @@ TEST(MultiWriting, SpaceIsUsedAgain) {
         }
         ASSERT_EQ(file->close(), Status::ok);
         EXPECT_EQ(world.parts.storages[kRawPart]->contents().size(), 0U);
+    }
+}
+
+/// Adds up what check_file() says of the bytes that belong to nobody.
+class UnusedBytes final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override { problems += problem.note ? 0 : 1; }
+    void unused(Address address, std::uint64_t size) noexcept override {
+        const bool tree_part = address < kSecondStart;
+        in_file = in_file && (tree_part ? address + size <= ends[0]
+                                        : address >= kSecondStart && address - kSecondStart + size <= ends[1]);
+        bytes += size;
+    }
+
+    static constexpr Address kSecondStart = (~Address{0} - 1) / 2;
+    std::uint64_t ends[2] = {};
+    std::uint64_t bytes = 0;
+    unsigned problems = 0;
+    bool in_file = true;
+};
+
+// What lies between the addresses of two parts is in no file, and so belongs to nobody without being unused.
+TEST(MultiWriting, OnlyBytesOfPartsAreUnused) {
+    for (const bool read_only : {true, false}) {
+        for (const std::size_t memory : {std::size_t{500}, std::size_t{65536}}) {  // several walks, and one
+            World world;
+            ASSERT_EQ(world.driver.open_or_create(split_layout()), Status::ok);
+            auto file = File::create(world.library, world.driver);
+            ASSERT_EQ(file.status(), Status::ok);
+            ASSERT_EQ(append(*file, 0), Status::ok);
+            ASSERT_EQ(file->root().create_group("removed").status(), Status::ok);
+            ASSERT_EQ(file->flush(), Status::ok);
+            ASSERT_EQ(file->root().unlink("removed"), Status::ok);
+            ASSERT_EQ(file->root().create_group("group").status(), Status::ok);
+            if (read_only) {
+                ASSERT_EQ(file->close(), Status::ok);
+                FileAccess access;
+                access.read_only = true;
+                file = File::open(world.library, world.driver, access);
+                ASSERT_EQ(file.status(), Status::ok);
+            } else {
+                ASSERT_EQ(file->flush(), Status::ok);
+            }
+            UnusedBytes unused;
+            std::uint64_t held = 0;
+            for (const unsigned part : {0U, kRawPart}) {
+                unused.ends[part == 0 ? 0 : 1] = world.parts.storages[part]->contents().size();
+                held += world.parts.storages[part]->contents().size();
+            }
+            CheckOptions options;
+            options.memory = memory;
+            CheckSummary summary;
+            ASSERT_EQ(check_file(*file, options, unused, &summary), Status::ok);
+            EXPECT_EQ(unused.problems, 0U);
+            EXPECT_TRUE(unused.in_file);
+            EXPECT_EQ(unused.bytes, summary.unused);
+            EXPECT_EQ(summary.used + summary.unused, held);
+            EXPECT_EQ(summary.free + summary.lost, summary.unused);
+            EXPECT_GT(summary.used, 500U);
+        }
     }
 }
 

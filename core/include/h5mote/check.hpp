@@ -86,7 +86,7 @@ class CheckReporter {
 public:
     virtual void problem(const Problem& problem) noexcept = 0;
     /// [address, address + size) of the file belongs to no structure that was met. Called in the order of addresses;
-    /// two such ranges may lie side by side.
+    /// two such ranges may lie side by side. Of a file in parts, addresses that no part holds are left out.
     virtual void unused(Address /*address*/, std::uint64_t /*size*/) noexcept {}
     /// The file has such a structure. Called once for each: every superblock, object header and message, every shared
     /// message, and every block of indexes and heaps, but not for raw data.
@@ -114,7 +114,7 @@ struct CheckSummary {
     std::uint64_t problems = 0;
     std::uint64_t notes = 0;
     std::uint64_t used = 0;    ///< bytes of the file that belong to a structure
-    std::uint64_t unused = 0;  ///< bytes that belong to none: free + lost
+    std::uint64_t unused = 0;  ///< bytes that belong to none: free + lost. Of a file in parts, what the parts hold
     std::uint64_t free = 0;    ///< of these, bytes that are known to be free: the file records it, or, while it is open
                                ///< to be changed, this session knows it
     std::uint64_t lost = 0;    ///< the others: File::reclaim() finds them

@@ -44,9 +44,11 @@ struct CopyOptions {
 /// destination's file. After an error, or a power cut before the link is durable, the destination's links are as they
 /// were; space that was taken for a part of the copy is then found by File::reclaim().
 ///
-/// already_exists: `name` is taken. not_found: nothing is at `path`. invalid_argument: the destination lies below the
-/// object that is copied. unsupported: the object has something that this program cannot write. Memory: some bytes for
-/// each level of groups, and 24 for each object that is copied.
+/// The destination may lie below the object that is copied, as with libhdf5: the copy then has what was there before
+/// the call, and so not itself.
+///
+/// already_exists: `name` is taken. not_found: nothing is at `path`. unsupported: the object has something that this
+/// program cannot write. Memory: some bytes for each level of groups, and 24 for each object that is copied.
 Status copy_object(Group& source, std::string_view path, Group& destination, std::string_view name,
                    const CopyOptions& options = {}) noexcept;
 

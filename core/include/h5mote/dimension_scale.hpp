@@ -14,12 +14,16 @@ namespace h5mote {
 /// detach therefore changes two objects. A power cut before the next flush() that returns ok may leave one of them
 /// changed; then the same call completes the other one.
 ///
+/// With H5MOTE_ALL_FORMATS, lists of revised references, which libhdf5 1.12 and later can be built to write, are read
+/// as well. They are not changed: attach() and detach() are unsupported (Feature::type_conversion) where one of the two
+/// objects has such a list, and nothing is changed then.
+///
 /// All functions can return what attributes can (Object). invalid_argument: the dataset has no such dimension.
 /// unsupported: a program without formats::conversion and formats::variable_length_changes.
 class DimensionScales {
 public:
     /// Makes the dataset a scale (H5DSset_scale), with a name unless that is empty. invalid_argument: scales are
-    /// attached to the dataset itself.
+    /// attached to the dataset itself, or the name contains a zero byte. over_budget: a name of more than 64 KiB.
     static Status set(Dataset& scale, std::string_view name = {}) noexcept;
     /// Whether the object is a scale (H5DSis_scale).
     static Status is_scale(const Object& object, bool& result) noexcept;
