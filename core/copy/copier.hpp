@@ -120,6 +120,7 @@ private:
     // What the walk over the source shows. Paths are those of the walk.
     Status link(std::string_view path, const Link& link) noexcept override;
     Status object(std::string_view path, Object& object) noexcept override;
+    bool enters(std::string_view path) noexcept override;
 
     Status copy_tree(Object& from, std::string_view to) noexcept;
     Status walk_links(Group& from) noexcept;
@@ -197,6 +198,7 @@ private:
     bool resolving_ = false;       // references get the addresses of the copies
     bool gaps_ = false;            // a group whose links do not have the numbers 0, 1, 2 ...
     bool has_references_ = false;  // the object at hand has some that are to be set later
+    bool is_new_ = false;          // the object at hand had no copy before
 };
 
 }  // namespace h5mote

@@ -98,12 +98,16 @@ Status Copier::set_path(std::string_view path) noexcept {
 }
 
 Status Copier::object(std::string_view path, Object& object) noexcept {
-    if (copy_of(object, object.address()) != kUndefinedAddress) {
-        return Status::ok;  // a committed datatype that a dataset uses was copied with it, and link() has made the link
+    is_new_ = copy_of(object, object.address()) == kUndefinedAddress;
+    if (!is_new_) {
+        return Status::ok;  // copied with a dataset that uses it, or in an earlier walk; link() has made the link
     }
     H5MOTE_TRY(set_path(path));
     return copy_one(object);
 }
+
+// A group that was copied in an earlier walk has all of its links: the walk must not make them again.
+bool Copier::enters(std::string_view /*path*/) noexcept { return is_new_; }
 
 Status Copier::link(std::string_view path, const Link& link) noexcept {
     H5MOTE_TRY(set_path(path));

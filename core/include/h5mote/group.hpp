@@ -67,6 +67,8 @@ public:
     /// Called once for each object that hard links lead to, under the first path by which it is met. The group where
     /// the visit begins comes first, under ".".
     virtual Status object(std::string_view /*path*/, Object& /*object*/) noexcept { return Status::ok; }
+    /// Asked for each group after object(): whether the links of the group are visited as well.
+    virtual bool enters(std::string_view /*path*/) noexcept { return true; }
     /// Called when the object at `path`, or the rest of the links of the group at `path`, cannot be read; `why` is the
     /// error. Returning ok makes the visit go on with what comes next; the default ends it with the error.
     virtual Status unreadable(std::string_view /*path*/, Status why) noexcept { return why; }

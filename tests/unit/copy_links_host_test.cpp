@@ -1,0 +1,121 @@
+// Copies in which soft and external links are expanded, and copies of what references lead to.
+#include <h5mote/config.hpp>
+
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+
+#include "copy_files.hpp"
+#include "drawer.hpp"
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+struct CopyLinks : public CopyFiles {
+    // The groups data and data/run, which has a dataset and a link to data.
+    void make_runs(Group& top) {
+        Group data = made(top.create_group("data"));
+        Group run = made(data.create_group("run"));
+        EXPECT_EQ(run.create_dataset("values", datatype_of<double>(), Dataspace::simple({3})).status(), Status::ok);
+        EXPECT_EQ(run.create_hard_link("up", data), Status::ok);
+    }
+    // Two paths of a copy lead to the same object.
+    static void expect_same(Group& group, const std::string& one, const std::string& two) {
+        auto first = group.open_object(one);
+        auto second = group.open_object(two);
+        ASSERT_EQ(first.status(), Status::ok) << one;
+        ASSERT_EQ(second.status(), Status::ok) << two;
+        EXPECT_EQ(first->address(), second->address()) << one << ' ' << two;
+    }
+    static void refer(Object& from, const char* name, const Object& target) {
+        std::byte stored[8] = {};
+        EXPECT_EQ(from.create_reference(ReferenceType::object1, target, Bytes(stored)), Status::ok);
+        EXPECT_EQ(from.write_attribute(name, kReference, Dataspace::scalar(), ConstBytes(stored)), Status::ok);
+    }
+    // What the reference in an attribute leads to; undefined for null.
+    static Address referenced(Group& group, const std::string& object, const char* name) {
+        std::byte stored[8] = {};
+        ReferenceTarget target;
+        auto from = group.open_object(object);
+        EXPECT_EQ(from.status(), Status::ok) << object;
+        EXPECT_EQ(from->read_attribute(name, kReference, Bytes(stored)), Status::ok);
+        EXPECT_EQ(from->reference_target(ReferenceType::object1, stored, target), Status::ok);
+        return target.null ? kUndefinedAddress : target.address;
+    }
+    static Address address_of(Group& group, const std::string& path) {
+        auto object = group.open_object(path);
+        EXPECT_EQ(object.status(), Status::ok) << path;
+        return object ? object->address() : kUndefinedAddress;
+    }
+    static constexpr auto kReference = make_reference();
+};
+
+// The second link leads to a group that has a group of which the first link has brought a copy.
+TEST_F(CopyLinks, ExpandedLinksToGroupsWithinEachOther) {
+    make_runs(root);
+    Group links = made(root.create_group("links"));
+    ASSERT_EQ(links.create_soft_link("1", "/data/run"), Status::ok);
+    ASSERT_EQ(links.create_soft_link("2", "/data"), Status::ok);
+    ASSERT_EQ(links.create_soft_link("3", "/links"), Status::ok);
+    ASSERT_EQ(links.create_soft_link("4", "/"), Status::ok);
+    CopyOptions options;
+    options.expand_soft_links = true;
+    for (Group* const to : {&root, &other_root}) {
+        ASSERT_EQ(copy_object(root, "links", *to, "copy", options), Status::ok);
+        Group copy = made(to->open_group("copy"));
+        expect_same(copy, "1", "2/run");
+        expect_same(copy, "1/up", "2");
+        expect_same(copy, "3", ".");
+        expect_same(copy, "4/data/run", "1");
+        expect_same(copy, "4/links", ".");
+    }
+}
+
+// The same with a reference to the group above the one that is copied.
+TEST_F(CopyLinks, ReferenceToTheGroupAbove) {
+    make_runs(root);
+    Group run = made(root.open_group("data/run"));
+    refer(run, "parent", made(root.open_object("data")));
+    ASSERT_EQ(run.unlink("up"), Status::ok);
+    CopyOptions options;
+    options.expand_references = true;
+    ASSERT_EQ(copy_object(root, "data/run", other_root, "copy", options), Status::ok);
+    const Address parent = referenced(other_root, "copy", "parent");
+    Group above = made(other_root.open_group("~obj_pointed_by_" + std::to_string(parent)));
+    EXPECT_EQ(above.address(), parent);
+    EXPECT_EQ(address_of(above, "run"), address_of(other_root, "copy"));
+}
+
+TEST_F(CopyLinks, ExpandedExternalLinks) {
+    Drawer drawer;
+    FileAccess access;
+    access.metadata_cache = 4096;
+    {
+        File outside = made(File::create(library, drawer.file("outside.h5").storage, access));
+        Group top = outside.root();
+        make_runs(top);
+        ASSERT_EQ(outside.close(), Status::ok);
+    }
+    access.opener = &drawer;
+    GrowingMemoryDriver third_storage(memory);
+    File third = made(File::create(library, third_storage, access));
+    Group links = made(third.root().create_group("links"));
+    ASSERT_EQ(links.create_external_link("1", "outside.h5", "/data/run"), Status::ok);
+    ASSERT_EQ(links.create_external_link("2", "outside.h5", "/data"), Status::ok);
+    ASSERT_EQ(links.create_external_link("3", "none.h5", "/data"), Status::ok);
+    CopyOptions options;
+    options.expand_external_links = true;
+    Group from = third.root();
+    ASSERT_EQ(copy_object(from, "links", other_root, "copy", options), Status::ok);
+    Group copy = made(other_root.open_group("copy"));
+    expect_same(copy, "1", "2/run");
+    expect_same(copy, "1/up", "2");
+    Link link;
+    EXPECT_EQ(copy.find_link("3", link), Status::ok);
+    EXPECT_EQ(link.type(), LinkType::external);
+    EXPECT_EQ(third.close(), Status::ok);
+}
+
+}  // namespace
+
+#endif
