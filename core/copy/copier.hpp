@@ -10,6 +10,8 @@
 //
 // Links that are to be expanded, and references, may lead to objects that are copied anyway. They are therefore noted
 // while the tree is walked, and resolved afterwards, one after the other; what is copied then may bring more of them.
+// References come last. In a copy of a whole file everything has its copy by then: what only references lead to, which
+// may have been deleted long ago, gets none, and these references become null, as with h5repack.
 #pragma once
 
 #include "copied_objects.hpp"
@@ -99,9 +101,17 @@ public:
 
 private:
     struct Pending;
+    /// What is resolved first in, first out.
+    struct Queue {
+        void add(Pending& added) noexcept;
+        Pending* take() noexcept;
 
-    /// `staging`: an empty group of the destination's file.
-    Copier(Group& destination, Group& staging, const CopyOptions& options) noexcept;
+        Pending* first = nullptr;
+        Pending** end = &first;
+    };
+
+    /// `staging`: an empty group of the destination's file. `whole`: the copy is one of a whole file.
+    Copier(Group& destination, Group& staging, const CopyOptions& options, bool whole) noexcept;
 
     static Status fill_root(Group& source, Group& destination, Group& staging, const CopyOptions& options) noexcept;
 
@@ -124,6 +134,7 @@ private:
 
     Status copy_tree(Object& from, std::string_view to) noexcept;
     Status walk_links(Group& from) noexcept;
+    Pending* take_pending() noexcept;
     Status resolve(Pending& pending) noexcept;
     Status note(Object&& object, std::string_view to, Address copy, bool unfinished = false) noexcept;
     Status expand(std::string_view path, const Link& link, bool& expanded) noexcept;
@@ -187,13 +198,14 @@ private:
     Group& staging_;
     const CopyOptions& options_;
     CopiedObjects copied_;
-    OwnedText path_;              // of the object at hand, from the staging group on
-    OwnedBytes buffer_;           // values on their way
-    OwnedBytes resolved_;         // the same while references are set, when an object that one leads to may be copied
-    std::size_t base_ = 0;        // length of the path of the tree at hand
-    Group* walked_ = nullptr;     // the group where the walk began
-    Pending* pending_ = nullptr;  // in the order in which they are resolved
-    Pending** last_pending_ = &pending_;
+    OwnedText path_;               // of the object at hand, from the staging group on
+    OwnedBytes buffer_;            // values on their way
+    OwnedBytes resolved_;          // the same while references are set, when an object that one leads to may be copied
+    std::size_t base_ = 0;         // length of the path of the tree at hand
+    Group* walked_ = nullptr;      // the group where the walk began
+    Queue unfinished_;             // links that are to be expanded, and copies that lack attributes
+    Queue complete_;               // copies that have references, and groups whose next link has its number
+    const bool whole_;             // objects that only references lead to are not copied
     std::uint32_t numbers_ = 0;    // of links tN and rN
     bool resolving_ = false;       // references get the addresses of the copies
     bool gaps_ = false;            // a group whose links do not have the numbers 0, 1, 2 ...

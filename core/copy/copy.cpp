@@ -19,7 +19,21 @@ struct Copier::Pending {
     Pending* next = nullptr;
 };
 
-Copier::Copier(Group& destination, Group& staging, const CopyOptions& options) noexcept
+void Copier::Queue::add(Pending& added) noexcept {
+    *end = &added;
+    end = &added.next;
+}
+
+Copier::Pending* Copier::Queue::take() noexcept {
+    Pending* const taken = first;
+    if (taken != nullptr) {
+        first = taken->next;
+        end = first == nullptr ? &first : end;
+    }
+    return taken;
+}
+
+Copier::Copier(Group& destination, Group& staging, const CopyOptions& options, bool whole) noexcept
     : destination_(file_of(destination)),
       root_(destination_, destination_.root()),
       staging_(staging),
@@ -27,26 +41,27 @@ Copier::Copier(Group& destination, Group& staging, const CopyOptions& options) n
       copied_(context()),
       path_(context()),
       buffer_(context()),
-      resolved_(context()) {}
+      resolved_(context()),
+      whole_(whole) {}
 
 Copier::~Copier() {
-    while (pending_ != nullptr) {
-        Pending* const next = pending_->next;
-        context().destroy(MemoryKind::other, pending_);
-        pending_ = next;
+    while (Pending* const left = take_pending()) {
+        context().destroy(MemoryKind::other, left);
     }
 }
 
+Copier::Pending* Copier::take_pending() noexcept {
+    Pending* const link = unfinished_.take();
+    return link != nullptr ? link : complete_.take();
+}
+
 Status Copier::run(Object& from) noexcept {
-    H5MOTE_TRY(copy_tree(from, "copy"));
-    while (pending_ != nullptr) {
-        H5MOTE_TRY(resolve(*pending_));
-        Pending* const done = pending_;
-        pending_ = done->next;
-        last_pending_ = pending_ == nullptr ? &pending_ : last_pending_;
-        context().destroy(MemoryKind::other, done);
+    Status status = copy_tree(from, "copy");
+    while (Pending* const next = status == Status::ok ? take_pending() : nullptr) {
+        status = resolve(*next);
+        context().destroy(MemoryKind::other, next);
     }
-    return Status::ok;
+    return status;
 }
 
 // Copies an object, and under a group what hard links lead to, to the path `to` of the staging group.
@@ -192,8 +207,7 @@ Status Copier::note(Object&& object, std::string_view to, Address copy, bool unf
     if (noted == nullptr) {
         return Status::out_of_memory;
     }
-    *last_pending_ = noted;
-    last_pending_ = &noted->next;
+    (copy == kUndefinedAddress || unfinished ? unfinished_ : complete_).add(*noted);
     return noted->path.set(0, to);
 }
 
@@ -231,6 +245,14 @@ namespace {
 // An empty group to which no link leads.
 H5MOTE_STEP Status make_staging(FileState& file, Address& group) noexcept {
     return create_group_object(file, GroupCreate{}, group);
+}
+
+// What the deletion of something that is needed no more is to count for when the copy is complete: nothing, if room was
+// missing for it. File::reclaim() finds what is left.
+Status without_room(Status deleted) noexcept {
+    const bool wanted_room =
+        deleted == Status::no_space || deleted == Status::over_budget || deleted == Status::out_of_memory;
+    return wanted_room ? Status::ok : deleted;
 }
 
 Status remove_staging(FileState& file, Group& staging) noexcept {
@@ -300,7 +322,7 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
     Group staging(file, address);
     Status status = Status::ok;
     {
-        Copier copier(destination, staging, options);
+        Copier copier(destination, staging, options, false);
         status = copier.run(*from);
         if (status == Status::ok) {
             status = copier.link_referenced(copier.root_);
@@ -313,10 +335,7 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
     // The copies have all links that they are to have; those of the staging group go. After an error these are the only
     // ones, so that everything goes.
     const Status cleared = remove_staging(file, staging);
-    // The copy is there also if the room was missing in which the staging group goes: File::reclaim() finds that group.
-    const bool wanted_room =
-        cleared == Status::no_space || cleared == Status::over_budget || cleared == Status::out_of_memory;
-    return status == Status::ok && !wanted_room ? cleared : status;
+    return status == Status::ok ? without_room(cleared) : status;
 }
 
 Status Copier::copy_root(Group& source, Group& destination, const CopyOptions& options) noexcept {
@@ -337,7 +356,7 @@ Status Copier::copy_root(Group& source, Group& destination, const CopyOptions& o
     Group staging(file, address);
     const Status status = fill_root(source, destination, staging, options);
     const Status cleared = remove_staging(file, staging);
-    return status == Status::ok ? cleared : status;
+    return status == Status::ok ? without_room(cleared) : status;
 }
 
 // Copies the root group to the staging group and puts the copy in the place of the root group that was there.
@@ -345,18 +364,17 @@ Status Copier::fill_root(Group& source, Group& destination, Group& staging, cons
     FileState& file = file_of(destination);
     Address root = kUndefinedAddress;
     {
-        Copier copier(destination, staging, options);
+        Copier copier(destination, staging, options, true);
         H5MOTE_TRY(copier.run(source));
         Result<Group> copied = staging.open_group("copy");
         H5MOTE_TRY(copied.status());
-        H5MOTE_TRY(copier.link_referenced(*copied));
         root = copied->address();
     }
     // The superblock leads to the copy when all of it is on the storage.
     H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove_link(file, staging.address(), "copy"));
     file.set_root(root);
-    return delete_unlinked(file, destination.address());
+    return without_room(delete_unlinked(file, destination.address()));
 }
 
 Status copy_object(Group& source, std::string_view path, Group& destination, std::string_view name,

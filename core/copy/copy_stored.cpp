@@ -185,6 +185,9 @@ Status Copier::put_reference(Object& from, DatatypeView in_type, DatatypeView ou
     Address copy = target.address;
     if (!target.other_file) {
         copy = copy_of(from, target.address);
+        if (copy == kUndefinedAddress && whole_) {
+            return Status::ok;
+        }
         if (copy == kUndefinedAddress) {
             H5MOTE_TRY(copy_referenced(from, type, stored));
             copy = copy_of(from, target.address);

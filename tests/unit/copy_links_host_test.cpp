@@ -116,6 +116,36 @@ TEST_F(CopyLinks, ExpandedExternalLinks) {
     EXPECT_EQ(third.close(), Status::ok);
 }
 
+// References to what was deleted become null in a copy of a whole file, whether another object has the space or not.
+// What the file's links lead to only after the reference is met has its copy all the same.
+TEST_F(CopyLinks, DanglingReferencesInAWholeFile) {
+    make_runs(root);
+    Group first = made(root.create_group("a"));
+    Group deleted = made(root.create_group("deleted"));
+    EXPECT_EQ(deleted.write_attribute("what", "deleted"), Status::ok);
+    Dataset overwritten = made(root.create_dataset("overwritten", datatype_of<double>(), Dataspace::simple({2})));
+    refer(first, "deleted", deleted);
+    refer(first, "overwritten", overwritten);
+    refer(first, "run", made(root.open_object("data/run")));
+    refer(first, "root", root);
+    deleted = Group();
+    ASSERT_EQ(overwritten.close(), Status::ok);
+    ASSERT_EQ(root.unlink("overwritten"), Status::ok);
+    ASSERT_EQ(file.flush(), Status::ok);
+    const std::string text(600, 'x');
+    ASSERT_EQ(root.write_attribute("text", std::string_view(text)), Status::ok);
+    ASSERT_EQ(root.unlink("deleted"), Status::ok);
+    ASSERT_EQ(copy_file(file, other), Status::ok);
+    other_root = other.root();
+    EXPECT_EQ(referenced(other_root, "a", "deleted"), kUndefinedAddress);
+    EXPECT_EQ(referenced(other_root, "a", "overwritten"), kUndefinedAddress);
+    EXPECT_EQ(referenced(other_root, "a", "run"), address_of(other_root, "data/run"));
+    EXPECT_EQ(referenced(other_root, "a", "root"), other_root.address());
+    std::uint32_t links = 0;
+    EXPECT_EQ(other_root.link_count(links), Status::ok);
+    EXPECT_EQ(links, 2U);
+}
+
 }  // namespace
 
 #endif

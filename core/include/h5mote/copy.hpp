@@ -51,10 +51,11 @@ Status copy_object(Group& source, std::string_view path, Group& destination, std
                    const CopyOptions& options = {}) noexcept;
 
 /// Copies everything that `source` has, the root group's attributes and links included, into `destination`, a file
-/// whose root group has neither (H5Ocopy has no such call; h5repack does the same). References lead to the copies, as
-/// with CopyOptions::expand_references. The copy becomes the root group of `destination` in one step when it is
-/// complete: handles of the former root group must not be used any more. Durable with the next flush() of
-/// `destination`; after an error, or a power cut before, `destination` has its empty root group.
+/// whose root group has neither (H5Ocopy has no such call; h5repack does the same). References lead to the copies;
+/// those to objects that no link leads to, such as deleted ones, become null. The copy becomes the root group of
+/// `destination` in one step when it is complete: handles of the former root group must not be used any more. Durable
+/// with the next flush() of `destination`; after an error, or a power cut before, `destination` has its empty root
+/// group.
 ///
 /// invalid_argument: both are the same file, or the root group of `destination` is not empty. Other errors as for
 /// copy_object().
