@@ -117,8 +117,14 @@ private:
 
     /// Copies `from` and what belongs to it to the link `copy` of the staging group.
     Status run(Object& from) noexcept;
-    /// Gives the copies of objects that only references lead to their links in `root`.
-    Status link_referenced(Group& root) noexcept;
+    /// Makes the link `name` to the copy when it is complete, and before it those in the root group to the copies of
+    /// objects that only references lead to.
+    Status make_visible(Group& destination, std::string_view name) noexcept;
+    Status note_referenced(Address copy) noexcept;
+    Address referenced(std::size_t i) const noexcept;
+    Status link_referenced() noexcept;
+    /// Takes back what link_referenced() has done.
+    void unlink_referenced() noexcept;
 
     Context& context() const noexcept { return destination_.context; }
     static FileState& file_of(const Object& object) noexcept { return *object.file_; }
@@ -198,9 +204,11 @@ private:
     Group& staging_;
     const CopyOptions& options_;
     CopiedObjects copied_;
-    OwnedText path_;               // of the object at hand, from the staging group on
-    OwnedBytes buffer_;            // values on their way
-    OwnedBytes resolved_;          // the same while references are set, when an object that one leads to may be copied
+    OwnedText path_;         // of the object at hand, from the staging group on
+    OwnedBytes buffer_;      // values on their way
+    OwnedBytes resolved_;    // the same while references are set, when an object that one leads to may be copied
+    OwnedBytes referenced_;  // addresses of the copies rN
+    std::size_t referenced_count_ = 0;
     std::size_t base_ = 0;         // length of the path of the tree at hand
     Group* walked_ = nullptr;      // the group where the walk began
     Queue unfinished_;             // links that are to be expanded, and copies that lack attributes

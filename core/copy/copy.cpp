@@ -1,6 +1,7 @@
 #include "copier.hpp"
 #include "deletion.hpp"
 #include "info_fields.hpp"
+#include "link_storage.hpp"
 #include "links.hpp"
 #include "symbol_table_changes.hpp"
 #include "text.hpp"
@@ -42,6 +43,7 @@ Copier::Copier(Group& destination, Group& staging, const CopyOptions& options, b
       path_(context()),
       buffer_(context()),
       resolved_(context()),
+      referenced_(context()),
       whole_(whole) {}
 
 Copier::~Copier() {
@@ -271,39 +273,101 @@ Status remove_staging(FileState& file, Group& staging) noexcept {
     }
 }
 
-// "~obj_pointed_by_" and the address in decimal, which is the name that libhdf5 gives such an object.
-std::string_view referenced_name(Address address, char (&text)[40]) noexcept {
+// "~obj_pointed_by_" and the address in decimal, which is the name that libhdf5 gives such an object. Where that name
+// is taken, `attempt` follows behind it.
+std::string_view referenced_name(Address address, std::uint32_t attempt, char (&text)[64]) noexcept {
     constexpr std::string_view kPrefix = "~obj_pointed_by_";
     std::size_t at = sizeof text;
-    do {
-        text[--at] = static_cast<char>('0' + address % 10);
-        address /= 10;
-    } while (address != 0);
+    const auto number = [&](std::uint64_t left) {
+        do {
+            text[--at] = static_cast<char>('0' + left % 10);
+            left /= 10;
+        } while (left != 0);
+    };
+    if (attempt != 0) {
+        number(attempt);
+        text[--at] = '_';
+    }
+    number(address);
     at -= kPrefix.size();
     std::memcpy(text + at, kPrefix.data(), kPrefix.size());
     return {text + at, sizeof text - at};
 }
 
+Status link_object(Group& root, const Object& object) noexcept {
+    char text[64];
+    for (std::uint32_t attempt = 0;; ++attempt) {
+        const Status status = root.create_hard_link(referenced_name(object.address(), attempt, text), object);
+        if (status != Status::already_exists) {
+            return status;
+        }
+    }
+}
+
+// Removes the link that link_object() has made, if it has. The storage may have failed, so nothing waits for it here:
+// the object keeps its reference count. One that is too high does no harm, and File::reclaim() finds the object.
+Status unlink_object(FileState& file, Address root, Address object) noexcept {
+    char text[64];
+    for (std::uint32_t attempt = 0;; ++attempt) {
+        const std::string_view name = referenced_name(object, attempt, text);
+        bool found = false;
+        {
+            StoredLink stored;
+            H5MOTE_TRY(find_stored_link(file, root, name, stored));
+            found = stored.link.type == LinkType::hard && stored.link.address == object;
+        }
+        if (found) {
+            return remove_link(file, root, name);
+        }
+    }
+}
+
 }  // namespace
 
-Status Copier::link_referenced(Group& root) noexcept {
-    LinkIterator links(staging_);
-    Link each;
-    Status status;
-    while ((status = links.next(each)) == Status::ok) {
-        if (each.name()[0] != 'r') {
-            continue;
-        }
-        const Result<Object> target = staging_.open_object_at(each.address());
+// Notes the copy of an object that only references lead to.
+Status Copier::note_referenced(Address copy) noexcept {
+    const std::size_t size = referenced_count_ * sizeof copy;
+    if (size + sizeof copy > referenced_.capacity()) {
+        H5MOTE_TRY(referenced_.reserve(size == 0 ? 8 * sizeof copy : 2 * size, size));
+    }
+    std::memcpy(referenced_.data() + size, &copy, sizeof copy);
+    ++referenced_count_;
+    return Status::ok;
+}
+
+Address Copier::referenced(std::size_t i) const noexcept {
+    Address copy = kUndefinedAddress;
+    std::memcpy(&copy, referenced_.data() + i * sizeof copy, sizeof copy);
+    return copy;
+}
+
+Status Copier::link_referenced() noexcept {
+    for (std::size_t i = 0; i < referenced_count_; ++i) {
+        const Result<Object> target = staging_.open_object_at(referenced(i));
         H5MOTE_TRY(target.status());
         ObjectInfo info;
         H5MOTE_TRY((*target).info(info, false));
-        if (info.reference_count == 1) {
-            char text[40];
-            H5MOTE_TRY(root.create_hard_link(referenced_name(each.address(), text), *target));
-        }
+        H5MOTE_TRY(info.reference_count == 1 ? link_object(root_, *target) : Status::ok);
     }
-    return status == Status::not_found ? Status::ok : status;
+    return Status::ok;
+}
+
+void Copier::unlink_referenced() noexcept {
+    for (std::size_t i = 0; i < referenced_count_; ++i) {
+        (void)unlink_object(destination_, root_.address(), referenced(i));
+    }
+}
+
+Status Copier::make_visible(Group& destination, std::string_view name) noexcept {
+    Status status = link_referenced();
+    if (status == Status::ok) {
+        const Result<Object> copied = staging_.open_object("copy");
+        status = copied ? destination.create_hard_link(name, *copied) : copied.status();
+    }
+    if (status != Status::ok) {
+        unlink_referenced();
+    }
+    return status;
 }
 
 Status Copier::copy(Group& source, std::string_view path, Group& destination, std::string_view name,
@@ -325,12 +389,8 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
         Copier copier(destination, staging, options, false);
         status = copier.run(*from);
         if (status == Status::ok) {
-            status = copier.link_referenced(copier.root_);
+            status = copier.make_visible(destination, name);
         }
-    }
-    if (status == Status::ok) {
-        const Result<Object> copied = staging.open_object("copy");
-        status = copied ? destination.create_hard_link(name, *copied) : copied.status();
     }
     // The copies have all links that they are to have; those of the staging group go. After an error these are the only
     // ones, so that everything goes.

@@ -268,7 +268,7 @@ Status Copier::copy_referenced(Object& from, ReferenceType type, ConstBytes stor
     resolving_ = false;
     const Status status = copy_tree(*object, name.view());
     resolving_ = true;
-    return status;
+    return status == Status::ok ? note_referenced(copy_of(*object, object->address())) : status;
 }
 
 }  // namespace h5mote

@@ -146,6 +146,46 @@ TEST_F(CopyLinks, DanglingReferencesInAWholeFile) {
     EXPECT_EQ(links, 2U);
 }
 
+// Links with the names that the copies of what references lead to would get, at first with other numbers: the copies
+// have the same addresses in both files.
+TEST_F(CopyLinks, NamesOfReferencedObjectsThatAreTaken) {
+    Group from = made(root.create_group("from"));
+    Group first = made(root.create_group("first"));
+    Group second = made(root.create_group("second"));
+    refer(from, "first", first);
+    refer(from, "second", second);
+    CopyOptions options;
+    options.expand_references = true;
+    std::string names[] = {"~obj_pointed_by_1000", "~obj_pointed_by_1001"};
+    for (unsigned round = 0; round < 3; ++round) {
+        SCOPED_TRACE(round);
+        GrowingMemoryDriver fresh(memory);
+        FileAccess access;
+        access.metadata_cache = 4096;
+        File to = made(File::create(library, fresh, access));
+        Group top = to.root();
+        for (const std::string& name : names) {
+            ASSERT_EQ(top.create_soft_link(name, "nowhere"), Status::ok);
+        }
+        // A copy whose own name is taken in the end leaves nothing behind.
+        const bool clash = round == 1;
+        const std::string name = clash ? names[1] + "_1" : "copy";
+        ASSERT_EQ(copy_object(from, ".", top, name, options), clash ? Status::already_exists : Status::ok);
+        std::uint32_t links = 0;
+        EXPECT_EQ(top.link_count(links), Status::ok);
+        EXPECT_EQ(links, clash ? 2U : 5U);
+        for (unsigned i = 0; !clash && i < 2; ++i) {
+            const Address copy = referenced(top, "copy", i == 0 ? "first" : "second");
+            const std::string expected = "~obj_pointed_by_" + std::to_string(copy);
+            EXPECT_EQ(address_of(top, round == 0 ? expected : names[i] + "_1"), copy);
+            EXPECT_TRUE(round == 0 || expected == names[i]);
+            names[i] = expected;
+        }
+        EXPECT_TRUE(sound(to));
+        EXPECT_EQ(to.close(), Status::ok);
+    }
+}
+
 }  // namespace
 
 #endif

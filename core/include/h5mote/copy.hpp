@@ -18,7 +18,8 @@ struct CopyOptions {
     bool expand_external_links = false;
     /// Objects that references in the copied data lead to are copied as well, unless they are copied anyway, and the
     /// copied references lead to the copies (H5O_COPY_EXPAND_REFERENCE_FLAG). What no link of the copy leads to gets
-    /// one in the destination's root group, named as libhdf5 names it: "~obj_pointed_by_" and the address of the copy.
+    /// one in the destination's root group, named as libhdf5 names it: "~obj_pointed_by_" and the address of the copy,
+    /// with "_1" or a higher number behind it if that name is taken.
     /// Without this option references stay as they are in a copy within one file, and lead nowhere in another file.
     bool expand_references = false;
     /// No attributes are copied (H5O_COPY_WITHOUT_ATTR_FLAG).
@@ -42,7 +43,9 @@ struct CopyOptions {
 ///
 /// Before the call returns ok no link leads to the copy; afterwards it is durable with the next flush() of the
 /// destination's file. After an error, or a power cut before the link is durable, the destination's links are as they
-/// were; space that was taken for a part of the copy is then found by File::reclaim().
+/// were; space that was taken for a part of the copy is then found by File::reclaim(). With expand_references, links
+/// to objects that references lead to come before that of the copy: after a power cut between them, and while memory is
+/// missing to remove them again, some may be there.
 ///
 /// already_exists: `name` is taken. not_found: nothing is at `path`. invalid_argument: the destination lies below the
 /// object that is copied. unsupported: the object has something that this program cannot write. Memory: some bytes for
