@@ -341,13 +341,12 @@ Address Copier::referenced(std::size_t i) const noexcept {
     return copy;
 }
 
+// Also copies that have other links get one, as with libhdf5: those may come from nowhere but the object itself.
 Status Copier::link_referenced() noexcept {
     for (std::size_t i = 0; i < referenced_count_; ++i) {
         const Result<Object> target = staging_.open_object_at(referenced(i));
         H5MOTE_TRY(target.status());
-        ObjectInfo info;
-        H5MOTE_TRY((*target).info(info, false));
-        H5MOTE_TRY(info.reference_count == 1 ? link_object(root_, *target) : Status::ok);
+        H5MOTE_TRY(link_object(root_, *target));
     }
     return Status::ok;
 }

@@ -12,12 +12,11 @@ using namespace h5mote;
 using namespace h5mote_test;
 
 struct CopyLinks : public CopyFiles {
-    // The groups data and data/run, which has a dataset and a link to data.
+    // The groups data and data/run, which has a dataset.
     void make_runs(Group& top) {
         Group data = made(top.create_group("data"));
         Group run = made(data.create_group("run"));
         EXPECT_EQ(run.create_dataset("values", datatype_of<double>(), Dataspace::simple({3})).status(), Status::ok);
-        EXPECT_EQ(run.create_hard_link("up", data), Status::ok);
     }
     // Two paths of a copy lead to the same object.
     static void expect_same(Group& group, const std::string& one, const std::string& two) {
@@ -64,7 +63,6 @@ TEST_F(CopyLinks, ExpandedLinksToGroupsWithinEachOther) {
         ASSERT_EQ(copy_object(root, "links", *to, "copy", options), Status::ok);
         Group copy = made(to->open_group("copy"));
         expect_same(copy, "1", "2/run");
-        expect_same(copy, "1/up", "2");
         expect_same(copy, "3", ".");
         expect_same(copy, "4/data/run", "1");
         expect_same(copy, "4/links", ".");
@@ -76,7 +74,6 @@ TEST_F(CopyLinks, ReferenceToTheGroupAbove) {
     make_runs(root);
     Group run = made(root.open_group("data/run"));
     refer(run, "parent", made(root.open_object("data")));
-    ASSERT_EQ(run.unlink("up"), Status::ok);
     CopyOptions options;
     options.expand_references = true;
     ASSERT_EQ(copy_object(root, "data/run", other_root, "copy", options), Status::ok);
@@ -109,7 +106,6 @@ TEST_F(CopyLinks, ExpandedExternalLinks) {
     ASSERT_EQ(copy_object(from, "links", other_root, "copy", options), Status::ok);
     Group copy = made(other_root.open_group("copy"));
     expect_same(copy, "1", "2/run");
-    expect_same(copy, "1/up", "2");
     Link link;
     EXPECT_EQ(copy.find_link("3", link), Status::ok);
     EXPECT_EQ(link.type(), LinkType::external);
@@ -184,6 +180,29 @@ TEST_F(CopyLinks, NamesOfReferencedObjectsThatAreTaken) {
         EXPECT_TRUE(sound(to));
         EXPECT_EQ(to.close(), Status::ok);
     }
+}
+
+// A link of the object itself is none by which one could find it.
+TEST_F(CopyLinks, ReferencedObjectsInCircles) {
+    Group from = made(root.create_group("from"));
+    Group circle = made(root.create_group("circle"));
+    Group below = made(circle.create_group("below"));
+    ASSERT_EQ(below.create_hard_link("up", circle), Status::ok);
+    ASSERT_EQ(circle.create_hard_link("self", circle), Status::ok);
+    refer(from, "circle", circle);
+    refer(from, "below", below);
+    CopyOptions options;
+    options.expand_references = true;
+    ASSERT_EQ(copy_object(root, "from", other_root, "copy", options), Status::ok);
+    ASSERT_EQ(other.reclaim(), Status::ok);
+    for (unsigned i = 0; i < 20; ++i) {
+        ASSERT_EQ(other_root.create_group(std::to_string(i)).status(), Status::ok);
+    }
+    const Address copy = referenced(other_root, "copy", "circle");
+    Group found = made(other_root.open_group("~obj_pointed_by_" + std::to_string(copy)));
+    expect_same(found, "self", ".");
+    expect_same(found, "below/up", ".");
+    EXPECT_EQ(address_of(found, "below"), referenced(other_root, "copy", "below"));
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ struct CopyOptions {
     bool expand_soft_links = false;
     /// The same for external links (H5O_COPY_EXPAND_EXT_LINK_FLAG), through FileAccess::opener.
     bool expand_external_links = false;
-    /// Objects that references in the copied data lead to are copied as well, unless they are copied anyway, and the
-    /// copied references lead to the copies (H5O_COPY_EXPAND_REFERENCE_FLAG). What no link of the copy leads to gets
-    /// one in the destination's root group, named as libhdf5 names it: "~obj_pointed_by_" and the address of the copy,
-    /// with "_1" or a higher number behind it if that name is taken.
+    /// Objects that references in the copied data lead to are copied as well, unless links of the copy lead to them
+    /// anyway, and the copied references lead to the copies (H5O_COPY_EXPAND_REFERENCE_FLAG). Each object that only
+    /// references have brought gets a link in the destination's root group, named as libhdf5 names it:
+    /// "~obj_pointed_by_" and the address of the copy, with "_1" or a higher number behind it if that name is taken.
     /// Without this option references stay as they are in a copy within one file, and lead nowhere in another file.
     bool expand_references = false;
     /// No attributes are copied (H5O_COPY_WITHOUT_ATTR_FLAG).
