@@ -7,6 +7,7 @@
 //   copy         the object that is copied
 //   tN           committed datatypes that are used by what is copied, and were not met as objects before
 //   rN           objects that only references lead to
+//   xN           objects that only expanded links lead to
 //
 // Links that are to be expanded, and references, may lead to objects that are copied anyway. They are therefore noted
 // while the tree is walked, and resolved afterwards, one after the other; what is copied then may bring more of them.
@@ -142,11 +143,13 @@ private:
     Status walk_links(Group& from) noexcept;
     Pending* take_pending() noexcept;
     Status resolve(Pending& pending) noexcept;
-    Status note(Object&& object, std::string_view to, Address copy, bool unfinished = false) noexcept;
+    Status make_expanded(const Pending& pending, Address copy) noexcept;
+    Status note(Object&& object, std::string_view to, Address copy, bool unfinished = false,
+                const Link* link = nullptr) noexcept;
     Status expand(std::string_view path, const Link& link, bool& expanded) noexcept;
     Status set_path(std::string_view path) noexcept;
     Status keep_character_set(const Link& link) noexcept;
-    Status keep_order(const Link& link) noexcept;
+    Status keep_order(std::int64_t order) noexcept;
     Status keep_next_order(Object& from, const Object& to) noexcept;
     Status make_link(const Link& link) noexcept;
     Status number_name(char kind, OwnedText& name) noexcept;

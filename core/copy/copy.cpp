@@ -17,6 +17,8 @@ struct Copier::Pending {
     Address copy;     // undefined: a link
     bool unfinished;  // the attributes are still to be copied; else the references are to be set
     OwnedText path;   // of the link, from the staging group on
+    bool has_order = false;
+    std::uint64_t order = 0;  // the creation order of the link
     Pending* next = nullptr;
 };
 
@@ -129,7 +131,7 @@ bool Copier::enters(std::string_view /*path*/) noexcept { return is_new_; }
 Status Copier::link(std::string_view path, const Link& link) noexcept {
     H5MOTE_TRY(set_path(path));
     H5MOTE_TRY(keep_character_set(link));
-    H5MOTE_TRY(gaps_ && link.has_order() ? keep_order(link) : Status::ok);
+    H5MOTE_TRY(gaps_ && link.has_order() ? keep_order(link.order()) : Status::ok);
     if (link.type() != LinkType::hard) {
         bool expanded = false;
         H5MOTE_TRY(expand(path, link, expanded));
@@ -157,12 +159,13 @@ Status Copier::keep_character_set(const Link& link) noexcept {
     return tables->convert(destination_, parent);
 }
 
-// The link that follows, at the path at hand, gets the number of its original, also where others before it have gone.
-Status Copier::keep_order(const Link& link) noexcept {
+// The link that follows in the group of the path at hand gets the number that its original has, also where others
+// before it have gone.
+Status Copier::keep_order(std::int64_t order) noexcept {
     Address parent = kUndefinedAddress;
     std::string_view name;
     H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
-    return raise_link_order(destination_, parent, static_cast<std::uint64_t>(link.order()));
+    return raise_link_order(destination_, parent, static_cast<std::uint64_t>(order));
 }
 
 // The same for the link that somebody adds to the copy, if that is a group.
@@ -200,16 +203,22 @@ Status Copier::expand(std::string_view path, const Link& link, bool& expanded) n
         return target.status() == Status::not_found ? Status::ok : target.status();
     }
     expanded = true;
-    return note(static_cast<Object&&>(*target), path_.view(), kUndefinedAddress);
+    H5MOTE_TRY(note(static_cast<Object&&>(*target), path_.view(), kUndefinedAddress, false, &link));
+    // The link is made later; its number is not for the next one.
+    return link.has_order() ? keep_order(link.order() + 1) : Status::ok;
 }
 
-Status Copier::note(Object&& object, std::string_view to, Address copy, bool unfinished) noexcept {
+Status Copier::note(Object&& object, std::string_view to, Address copy, bool unfinished, const Link* link) noexcept {
     auto* const noted =
         context().create<Pending>(MemoryKind::other, context(), static_cast<Object&&>(object), copy, unfinished);
     if (noted == nullptr) {
         return Status::out_of_memory;
     }
     (copy == kUndefinedAddress || unfinished ? unfinished_ : complete_).add(*noted);
+    if (link != nullptr) {
+        noted->has_order = link->has_order();
+        noted->order = static_cast<std::uint64_t>(link->order());
+    }
     return noted->path.set(0, to);
 }
 
@@ -223,13 +232,28 @@ Status Copier::resolve(Pending& pending) noexcept {
         H5MOTE_TRY(options_.expand_references ? set_references(pending.object, *copy) : Status::ok);
         return keep_next_order(pending.object, *copy);
     }
-    const Address copy = copy_of(pending.object, pending.object.address());
+    Address copy = copy_of(pending.object, pending.object.address());
     if (copy == kUndefinedAddress) {
-        return copy_tree(pending.object, pending.path.view());
+        OwnedText name(context());
+        H5MOTE_TRY(number_name('x', name));
+        H5MOTE_TRY(copy_tree(pending.object, name.view()));
+        copy = copy_of(pending.object, pending.object.address());
     }
-    const Result<Object> target = staging_.open_object_at(copy);
-    H5MOTE_TRY(target.status());
-    return staging_.create_hard_link(pending.path.view(), *target);
+    return make_expanded(pending, copy);
+}
+
+// Makes a hard link to the copy in the place of an expanded link.
+Status Copier::make_expanded(const Pending& pending, Address copy) noexcept {
+    LinkMessage link;
+    Address parent = kUndefinedAddress;
+    std::string_view name;
+    H5MOTE_TRY(prepare_link(destination_, staging_.address(), pending.path.view(), parent, name));
+    link.name = bytes_of(name);
+    link.address = copy;
+    link.has_order = pending.has_order;
+    link.order = pending.order;
+    H5MOTE_TRY(add_reference(destination_, copy));
+    return insert_link(destination_, parent, link);
 }
 
 Status Copier::number_name(char kind, OwnedText& name) noexcept {

@@ -112,6 +112,40 @@ TEST_F(CopyLinks, ExpandedExternalLinks) {
     EXPECT_EQ(third.close(), Status::ok);
 }
 
+// Links that are expanded keep their numbers, and so do those before and behind them.
+TEST_F(CopyLinks, CreationOrdersOfExpandedLinks) {
+    make_runs(root);
+    for (const std::uint16_t most : {std::uint16_t{8}, std::uint16_t{0}}) {
+        GroupCreate create = ordered();
+        create.max_compact = most;
+        create.min_dense = 0;
+        const std::string name = most == 0 ? "dense" : "compact";
+        Group links = made(root.create_group(name, create));
+        ASSERT_EQ(links.create_soft_link("s", "/data"), Status::ok);
+        ASSERT_EQ(links.create_group("d").status(), Status::ok);
+        ASSERT_EQ(links.create_soft_link("e", "/nowhere"), Status::ok);
+        ASSERT_EQ(links.create_soft_link("gone", "/data"), Status::ok);
+        ASSERT_EQ(links.create_soft_link("z", "/data/run"), Status::ok);
+        ASSERT_EQ(links.create_soft_link("last", "/data"), Status::ok);
+        ASSERT_EQ(links.unlink("gone"), Status::ok);
+        CopyOptions options;
+        options.expand_soft_links = true;
+        for (Group* const to : {&root, &other_root}) {
+            SCOPED_TRACE(name);
+            ASSERT_EQ(copy_object(root, name, *to, name + " copy", options), Status::ok);
+            Group copy = made(to->open_group(name + " copy"));
+            ASSERT_EQ(copy.create_soft_link("next", "b"), Status::ok);
+            const std::pair<const char*, std::int64_t> orders[] = {{"s", 0}, {"d", 1},    {"e", 2},
+                                                                   {"z", 4}, {"last", 5}, {"next", 6}};
+            for (const auto& [link, order] : orders) {
+                EXPECT_EQ(order_of(copy, link), order) << link;
+            }
+            expect_same(copy, "s", "last");
+            expect_same(copy, "s/run", "z");
+        }
+    }
+}
+
 // References to what was deleted become null in a copy of a whole file, whether another object has the space or not.
 // What the file's links lead to only after the reference is met has its copy all the same.
 TEST_F(CopyLinks, DanglingReferencesInAWholeFile) {
