@@ -140,6 +140,7 @@ private:
     bool enters(std::string_view path) noexcept override;
 
     Status copy_tree(Object& from, std::string_view to) noexcept;
+    Status copy_beside(Object& from, std::string_view to) noexcept;
     Status walk_links(Group& from) noexcept;
     Pending* take_pending() noexcept;
     Status resolve(Pending& pending) noexcept;
@@ -163,6 +164,7 @@ private:
     Status copy_fill(Object& from, CopiedProperties& properties, DatatypeView type) noexcept;
     Status copy_comment(const Object& from, Object& to) noexcept;
     Status committed_type(Object& user, Address type, NamedDatatype& copy) noexcept;
+    Status merge_datatype(Object& from) noexcept;
     Status find_equal_type(DatatypeView type, Address& found) noexcept;
 
     // In copy_values.cpp.
@@ -221,6 +223,7 @@ private:
     bool resolving_ = false;       // references get the addresses of the copies
     bool gaps_ = false;            // a group whose links do not have the numbers 0, 1, 2 ...
     bool has_references_ = false;  // the object at hand has some that are to be set later
+    bool merged_ = false;          // the object at hand is a datatype that the destination's file had
     bool is_new_ = false;          // the object at hand had no copy before
 };
 

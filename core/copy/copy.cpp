@@ -89,6 +89,16 @@ Status Copier::copy_tree(Object& from, std::string_view to) noexcept {
     return status;
 }
 
+// Copies what an expanded link or a reference leads to. A shallow copy has of groups nothing but the group there,
+// because it is already one level below the group that is copied.
+Status Copier::copy_beside(Object& from, std::string_view to) noexcept {
+    if (!options_.shallow) {
+        return copy_tree(from, to);
+    }
+    H5MOTE_TRY(path_.set(0, to));
+    return copy_one(from);
+}
+
 // Copies what the links of one group lead to, and no more.
 Status Copier::walk_links(Group& from) noexcept {
     GroupInfo info;
@@ -236,7 +246,7 @@ Status Copier::resolve(Pending& pending) noexcept {
     if (copy == kUndefinedAddress) {
         OwnedText name(context());
         H5MOTE_TRY(number_name('x', name));
-        H5MOTE_TRY(copy_tree(pending.object, name.view()));
+        H5MOTE_TRY(copy_beside(pending.object, name.view()));
         copy = copy_of(pending.object, pending.object.address());
     }
     return make_expanded(pending, copy);

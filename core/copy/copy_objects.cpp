@@ -17,6 +17,7 @@ Status Copier::copy_one(Object& from) noexcept {
     H5MOTE_TRY(header_facts(file_of(from), from.address(), info));
     Result<Object> copy = Status::unsupported;
     has_references_ = false;
+    merged_ = false;
     switch (type) {
         case ObjectType::group:
             H5MOTE_TRY(copy_group(from, info, copy));
@@ -25,6 +26,10 @@ Status Copier::copy_one(Object& from) noexcept {
             H5MOTE_TRY(copy_dataset(from, info, copy));
             break;
         default:
+            H5MOTE_TRY(options_.merge_datatypes ? merge_datatype(from) : Status::ok);
+            if (merged_) {
+                return Status::ok;
+            }
             H5MOTE_TRY(copy_datatype(from, info, copy));
             break;
     }
@@ -85,6 +90,22 @@ Status Copier::copy_datatype(Object& from, const ObjectInfo& info, Result<Object
     H5MOTE_TRY(made.status());
     copy = made->duplicate();
     return copied_.add(&file_of(from), from.address(), (*copy).address());
+}
+
+// Makes a link to a committed datatype that the destination's file has already, if one is equal.
+Status Copier::merge_datatype(Object& from) noexcept {
+    const Result<NamedDatatype> type = NamedDatatype::from(from.duplicate());
+    H5MOTE_TRY(type.status());
+    Address found = kUndefinedAddress;
+    H5MOTE_TRY(find_equal_type((*type).type(), found));
+    merged_ = found != kUndefinedAddress;
+    if (!merged_) {
+        return Status::ok;
+    }
+    const Result<Object> equal = staging_.open_object_at(found);
+    H5MOTE_TRY(equal.status());
+    H5MOTE_TRY(staging_.create_hard_link(path_.view(), *equal));
+    return copied_.add(&file_of(from), from.address(), found);
 }
 
 // The committed datatype in the destination's file for one that the object `user` has: a copy of it or, if the options

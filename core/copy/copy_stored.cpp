@@ -266,9 +266,13 @@ Status Copier::copy_referenced(Object& from, ReferenceType type, ConstBytes stor
     OwnedText name(context());
     H5MOTE_TRY(number_name('r', name));
     resolving_ = false;
-    const Status status = copy_tree(*object, name.view());
+    const Status status = copy_beside(*object, name.view());
     resolving_ = true;
-    return status == Status::ok ? note_referenced(copy_of(*object, object->address())) : status;
+    H5MOTE_TRY(status);
+    ObjectType kind;
+    H5MOTE_TRY(object->type(kind));
+    // A datatype that was there before has its link.
+    return kind == ObjectType::datatype && merged_ ? Status::ok : note_referenced(copy_of(*object, object->address()));
 }
 
 }  // namespace h5mote

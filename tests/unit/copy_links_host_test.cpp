@@ -6,6 +6,8 @@
 #include "copy_files.hpp"
 #include "drawer.hpp"
 
+#include <h5mote/named_datatype.hpp>
+
 namespace {
 
 using namespace h5mote;
@@ -237,6 +239,56 @@ TEST_F(CopyLinks, ReferencedObjectsInCircles) {
     expect_same(found, "self", ".");
     expect_same(found, "below/up", ".");
     EXPECT_EQ(address_of(found, "below"), referenced(other_root, "copy", "below"));
+}
+
+// Of what expanded links and references lead to, a shallow copy has no more than of what hard links lead to.
+TEST_F(CopyLinks, ShallowCopies) {
+    make_runs(root);
+    Group from = made(root.create_group("from"));
+    ASSERT_EQ(from.create_soft_link("soft", "/data"), Status::ok);
+    refer(from, "run", made(root.open_object("data/run")));
+    CopyOptions options;
+    options.shallow = true;
+    options.expand_soft_links = true;
+    options.expand_references = true;
+    ASSERT_EQ(copy_object(root, "from", other_root, "copy", options), Status::ok);
+    const Address run = referenced(other_root, "copy", "run");
+    for (const std::string& path : {std::string("copy/soft"), "~obj_pointed_by_" + std::to_string(run)}) {
+        Group below = made(other_root.open_group(path));
+        std::uint32_t links = 1;
+        EXPECT_EQ(below.link_count(links), Status::ok);
+        EXPECT_EQ(links, 0U) << path;
+    }
+}
+
+// Whether a committed datatype is met by its own link, by that of a dataset that uses it, or by a reference.
+TEST_F(CopyLinks, CommittedDatatypesAreMerged) {
+    NamedDatatype there = made(other_root.commit_datatype("there", datatype_of<double>()));
+    for (const char* const name : {"a type", "z type"}) {
+        SCOPED_TRACE(name);
+        Group from = made(root.create_group(std::string("from ") + name));
+        NamedDatatype type = made(from.commit_datatype(name, datatype_of<double>()));
+        EXPECT_EQ(type.write_attribute("what", "not copied"), Status::ok);
+        Dataset dataset = made(from.create_dataset("dataset", type, Dataspace::simple({3})));
+        refer(from, "other", made(root.commit_datatype(std::string("outside ") + name, datatype_of<double>())));
+        CopyOptions options;
+        options.merge_datatypes = true;
+        options.expand_references = true;
+        const std::string path = std::string("copy ") + name;
+        ASSERT_EQ(copy_object(from, ".", other_root, path, options), Status::ok);
+        Group copy = made(other_root.open_group(path));
+        EXPECT_EQ(address_of(copy, name), there.address());
+        DatasetInfo info;
+        EXPECT_EQ(made(copy.open_dataset("dataset")).info(info), Status::ok);
+        EXPECT_EQ(info.type_object, there.address());
+        EXPECT_EQ(referenced(copy, ".", "other"), there.address());
+        EXPECT_FALSE(there.has_attribute("what"));
+        EXPECT_FALSE(other_root.exists("~obj_pointed_by_" + std::to_string(there.address())));
+        options.merge_datatypes = false;
+        ASSERT_EQ(copy_object(from, name, other_root, std::string("own ") + name, options), Status::ok);
+        EXPECT_NE(address_of(other_root, std::string("own ") + name), there.address());
+        EXPECT_EQ(other_root.unlink(std::string("own ") + name), Status::ok);
+    }
 }
 
 }  // namespace

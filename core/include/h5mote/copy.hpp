@@ -9,7 +9,8 @@ namespace h5mote {
 /// What copy_object() copies and how (H5Pset_copy_object).
 struct CopyOptions {
     /// Of a group only the objects that its own links lead to are copied, and of groups among them nothing but the
-    /// group itself, which is then empty (H5O_COPY_SHALLOW_HIERARCHY_FLAG).
+    /// group itself, which is then empty (H5O_COPY_SHALLOW_HIERARCHY_FLAG). The same holds for what expanded links and
+    /// references lead to.
     bool shallow = false;
     /// A soft link to an object is replaced by a hard link to a copy of that object
     /// (H5O_COPY_EXPAND_SOFT_LINK_FLAG). A link that leads nowhere stays a soft link.
@@ -24,8 +25,9 @@ struct CopyOptions {
     bool expand_references = false;
     /// No attributes are copied (H5O_COPY_WITHOUT_ATTR_FLAG).
     bool without_attributes = false;
-    /// A dataset or attribute whose committed datatype equals one that the destination's root group has a link to uses
-    /// that one (H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG). Otherwise each committed datatype is copied.
+    /// In the place of a committed datatype that equals one to which the destination's root group has a link, that one
+    /// is used, by datasets, attributes and links (H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG). Otherwise each committed
+    /// datatype is copied.
     bool merge_datatypes = false;
     /// Bytes of memory for raw data on their way. A filtered chunk that is larger takes more, because it is copied as
     /// it is stored, and so does a larger element.
