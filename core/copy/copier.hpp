@@ -202,6 +202,7 @@ private:
                          std::byte* out) noexcept;
     Status put_reference_data(Object& from, ReferenceType type, ConstBytes stored, Address address,
                               Writer& writer) noexcept;
+    Status bound_region(ConstBytes& value, OwnedBytes& encoded) noexcept;
     Status copy_referenced(Object& from, ReferenceType type, ConstBytes stored) noexcept;
 
     FileState& destination_;

@@ -8,6 +8,8 @@
 #include <h5mote/copy.hpp>
 #include <h5mote/variable_length.hpp>
 
+#include <algorithm>
+
 namespace {
 
 using namespace h5mote;
@@ -68,6 +70,64 @@ TEST(CopyProperties, FilteredTextsWithAFillValue) {
         ASSERT_NE(texts[i], nullptr);
         EXPECT_EQ(std::string(texts[i]), i == 3 ? "three" : i == 12 ? "twelve" : "fill") << i;
         (void)H5free_memory(texts[i]);
+    }
+}
+
+// Makes a dataset and a reference to a regular region of it, which the newest format stores in version 2.
+void make_region(hid_t file) {
+    const hsize_t dims[] = {10, 10};
+    const Hdf5Id space(H5Screate_simple(2, dims, nullptr), H5Sclose);
+    const Hdf5Id data(H5Dcreate2(file, "data", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    ASSERT_GE(data, 0);
+    const hsize_t start[] = {0, 0};
+    const hsize_t stride[] = {3, 3};
+    const hsize_t count[] = {4, 4};
+    ASSERT_GE(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, nullptr), 0);
+    hdset_reg_ref_t reference;
+    ASSERT_GE(H5Rcreate(&reference, file, "data", H5R_DATASET_REGION, space), 0);
+    const Hdf5Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
+    const Hdf5Id attribute(H5Acreate2(data, "region", H5T_STD_REF_DSETREG, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    ASSERT_GE(H5Awrite(attribute, H5T_STD_REF_DSETREG, &reference), 0);
+}
+
+// Regular hyperslabs of version 2 in the file.
+int new_hyperslabs(const std::vector<std::byte>& image) {
+    const unsigned char head[] = {2, 0, 0, 0, 2, 0, 0, 0, 1, 68, 0, 0, 0, 2, 0, 0, 0};
+    const auto equal = [](std::byte a, unsigned char b) { return a == std::byte{b}; };
+    return std::search(image.begin(), image.end(), std::begin(head), std::end(head), equal) == image.end() ? 0 : 1;
+}
+
+TEST(CopyProperties, RegionsKeepToTheUpperVersionBound) {
+    Turns turns;
+    const Hdf5Id bounds(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    ASSERT_GE(H5Pset_libver_bounds(bounds, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), 0);
+    turns.begin_by_libhdf5(H5P_DEFAULT, bounds);
+    turns.by_libhdf5(make_region, H5F_LIBVER_LATEST);
+    ASSERT_EQ(new_hyperslabs(image_of(turns.storage)), 1);
+    for (const FormatVersion high : {FormatVersion::v18, FormatVersion::latest}) {
+        FileAccess access = turns.access;
+        access.low = FormatVersion::earliest;
+        access.high = high;
+        GrowingMemoryDriver storage{turns.heap};
+        auto to = File::create(turns.library, storage, access);
+        ASSERT_EQ(to.status(), Status::ok);
+        ASSERT_EQ(copy_file(turns.file, *to), Status::ok);
+        EXPECT_TRUE(findings_in(*to).none());
+        EXPECT_EQ(to->close(), Status::ok);
+        const std::vector<std::byte> image = image_of(storage);
+        EXPECT_EQ(new_hyperslabs(image), high == FormatVersion::v18 ? 0 : 1);
+        const Hdf5Id file(open_image({image.data(), image.size()}));
+        const Hdf5Id data(H5Dopen2(file, "data", H5P_DEFAULT), H5Dclose);
+        const Hdf5Id attribute(H5Aopen(data, "region", H5P_DEFAULT), H5Aclose);
+        hdset_reg_ref_t reference;
+        ASSERT_GE(H5Aread(attribute, H5T_STD_REF_DSETREG, &reference), 0);
+        const Hdf5Id region(H5Rget_region(data, H5R_DATASET_REGION, &reference), H5Sclose);
+        EXPECT_EQ(H5Sget_select_npoints(region), 16);
+        hsize_t first[2] = {1, 1};
+        hsize_t last[2] = {};
+        EXPECT_GE(H5Sget_select_bounds(region, first, last), 0);
+        EXPECT_EQ(first[0] + first[1], 0U);
+        EXPECT_EQ(last[0] + last[1], 18U);
     }
 }
 
