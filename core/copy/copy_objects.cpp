@@ -46,12 +46,21 @@ Status Copier::finish(Object& from, Object& to) noexcept {
     return references ? note(from.duplicate(), {}, to.address()) : Status::ok;
 }
 
+// Sets a creation property. Builds without it have an empty type in its place, and meet no dataset that needs it.
+template <typename Property, typename Value>
+static void set_property([[maybe_unused]] Property& property, [[maybe_unused]] const Value& value) noexcept {
+    if constexpr (!std::is_empty_v<Property>) {
+        property = value;
+    }
+}
+
 // How the header `info` keeps attributes. Only builds that meet other headers than their own can keep them otherwise.
 template <typename Attributes = AttributesOrDefault>
 static Attributes attributes_of([[maybe_unused]] const ObjectInfo& info) noexcept {
     Attributes attributes;
     if constexpr (!std::is_empty_v<Attributes>) {
         attributes.track_order = (info.header.flags & HeaderPrefix::kAttributesTracked) != 0;
+        attributes.unindexed_order = (info.header.flags & HeaderPrefix::kAttributesIndexed) == 0;
         attributes.max_compact = info.max_compact_attributes;
         attributes.min_dense = info.min_dense_attributes;
     }
@@ -69,6 +78,7 @@ Status Copier::copy_group(Object& from, const ObjectInfo& facts, Result<Object>&
     create.min_dense = info.min_dense;
     create.estimated_links = info.estimated_links;
     create.estimated_name_length = info.estimated_name_length;
+    set_property(create.unindexed_link_order, !info.indexes_order);
     create.attributes = attributes_of(facts);
     create.track_times = facts.has_times;
     Result<Group> made = staging_.create_group(path_.view(), create);
@@ -229,14 +239,6 @@ Status Copier::copy_comment(const Object& from, Object& to) noexcept {
     const Span<char> text(reinterpret_cast<char*>(buffer_.data()), length);
     H5MOTE_TRY(from.comment(text, length));
     return to.set_comment({text.data(), length});
-}
-
-// Sets a creation property. Builds without it have an empty type in its place, and meet no dataset that needs it.
-template <typename Property, typename Value>
-static void set_property([[maybe_unused]] Property& property, [[maybe_unused]] const Value& value) noexcept {
-    if constexpr (!std::is_empty_v<Property>) {
-        property = value;
-    }
 }
 
 struct CopiedProperties::Mapping {

@@ -131,6 +131,67 @@ TEST(CopyProperties, RegionsKeepToTheUpperVersionBound) {
     }
 }
 
+// Makes a group and a dataset whose links and attributes have creation orders that no index knows.
+void make_unindexed(hid_t file) {
+    const Hdf5Id group_create(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+    const Hdf5Id create(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    ASSERT_GE(H5Pset_link_creation_order(group_create, H5P_CRT_ORDER_TRACKED), 0);
+    ASSERT_GE(H5Pset_attr_creation_order(group_create, H5P_CRT_ORDER_TRACKED), 0);
+    ASSERT_GE(H5Pset_attr_creation_order(create, H5P_CRT_ORDER_TRACKED), 0);
+    const Hdf5Id group(H5Gcreate2(file, "group", H5P_DEFAULT, group_create, H5P_DEFAULT), H5Gclose);
+    const Hdf5Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
+    const Hdf5Id data(H5Dcreate2(group, "data", H5T_NATIVE_INT, scalar, H5P_DEFAULT, create, H5P_DEFAULT), H5Dclose);
+    ASSERT_GE(data, 0);
+    for (int i = 20; i-- > 0;) {
+        const std::string name = "soft " + std::to_string(i);
+        ASSERT_GE(H5Lcreate_soft("data", group, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), 0);
+        for (const hid_t object : {hid_t{group}, hid_t{data}}) {
+            const Hdf5Id attribute(H5Acreate2(object, name.c_str(), H5T_NATIVE_INT, scalar, H5P_DEFAULT, H5P_DEFAULT),
+                                   H5Aclose);
+            ASSERT_GE(attribute, 0);
+        }
+    }
+}
+
+// The storage becomes dense while the copy is made.
+TEST(CopyProperties, CreationOrdersWithoutAnIndex) {
+    Turns turns;
+    turns.begin();
+    turns.by_libhdf5(make_unindexed);
+    ASSERT_EQ(copy_object(turns.root, "group", turns.root, "copy"), Status::ok);
+    turns.by_libhdf5([](hid_t file) {
+        const Hdf5Id group(H5Gopen2(file, "copy", H5P_DEFAULT), H5Gclose);
+        const Hdf5Id data(H5Dopen2(group, "data", H5P_DEFAULT), H5Dclose);
+        const Hdf5Id group_create(H5Gget_create_plist(group), H5Pclose);
+        const Hdf5Id create(H5Dget_create_plist(data), H5Pclose);
+        unsigned order = 0;
+        EXPECT_GE(H5Pget_link_creation_order(group_create, &order), 0);
+        EXPECT_EQ(order, unsigned{H5P_CRT_ORDER_TRACKED});
+        EXPECT_GE(H5Pget_attr_creation_order(group_create, &order), 0);
+        EXPECT_EQ(order, unsigned{H5P_CRT_ORDER_TRACKED});
+        EXPECT_GE(H5Pget_attr_creation_order(create, &order), 0);
+        EXPECT_EQ(order, unsigned{H5P_CRT_ORDER_TRACKED});
+        H5L_info_t link;
+        EXPECT_GE(H5Lget_info(group, "soft 3", &link, H5P_DEFAULT), 0);
+        EXPECT_EQ(link.corder, 17);
+        H5A_info_t attribute;
+        EXPECT_GE(H5Aget_info_by_name(data, ".", "soft 3", &attribute, H5P_DEFAULT), 0);
+        EXPECT_EQ(attribute.corder, 16U);
+        for (int i = 0; i < 18; ++i) {
+            const std::string name = "soft " + std::to_string(i);
+            EXPECT_GE(H5Ldelete(group, name.c_str(), H5P_DEFAULT), 0);
+            EXPECT_GE(H5Adelete(data, name.c_str()), 0);
+        }
+    });
+    Group copy = static_cast<Group&&>(*turns.root.open_group("copy"));
+    GroupInfo info;
+    EXPECT_EQ(copy.group_info(info), Status::ok);
+    EXPECT_TRUE(info.tracks_order);
+    EXPECT_FALSE(info.indexes_order);
+    EXPECT_EQ(info.links, 3U);
+    EXPECT_EQ(info.storage, LinkStorage::compact);
+}
+
 }  // namespace
 
 #endif

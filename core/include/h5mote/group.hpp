@@ -24,6 +24,8 @@ struct GroupCreate {
     std::uint16_t estimated_name_length = 8;
     /// How the group keeps its attributes.
     AttributesOrDefault attributes{};
+    /// As AttributesCreate::unindexed_order, for links.
+    std::conditional_t<H5MOTE_ALL_FORMATS != 0, bool, NoFlag> unindexed_link_order{};
 };
 
 /// One link of a group.
