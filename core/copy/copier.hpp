@@ -150,6 +150,7 @@ private:
     Status expand(std::string_view path, const Link& link, bool& expanded) noexcept;
     Status set_path(std::string_view path) noexcept;
     Status keep_character_set(const Link& link) noexcept;
+    Status finish_link() noexcept;
     Status keep_order(std::int64_t order) noexcept;
     Status keep_next_order(Object& from, const Object& to) noexcept;
     Status make_link(const Link& link) noexcept;
@@ -224,8 +225,10 @@ private:
     bool resolving_ = false;       // references get the addresses of the copies
     bool gaps_ = false;            // a group whose links do not have the numbers 0, 1, 2 ...
     bool has_references_ = false;  // the object at hand has some that are to be set later
-    bool merged_ = false;          // the object at hand is a datatype that the destination's file had
-    bool is_new_ = false;          // the object at hand had no copy before
+    bool other_set_ = false;       // the name of the link at hand does not tell that its character set is `set_`
+    CharacterSet set_ = CharacterSet::ascii;
+    bool merged_ = false;  // the object at hand is a datatype that the destination's file had
+    bool is_new_ = false;  // the object at hand had no copy before
 };
 
 }  // namespace h5mote

@@ -17,8 +17,10 @@ struct Copier::Pending {
     Address copy;     // undefined: a link
     bool unfinished;  // the attributes are still to be copied; else the references are to be set
     OwnedText path;   // of the link, from the staging group on
+    // What the link that is made in the place of an expanded one keeps of it.
+    CharacterSet character_set = CharacterSet::ascii;
     bool has_order = false;
-    std::uint64_t order = 0;  // the creation order of the link
+    std::uint64_t order = 0;
     Pending* next = nullptr;
 };
 
@@ -132,7 +134,8 @@ Status Copier::object(std::string_view path, Object& object) noexcept {
         return Status::ok;  // copied with a dataset that uses it, or in an earlier walk; link() has made the link
     }
     H5MOTE_TRY(set_path(path));
-    return copy_one(object);
+    H5MOTE_TRY(copy_one(object));
+    return finish_link();
 }
 
 // A group that was copied in an earlier walk has all of its links: the walk must not make them again.
@@ -141,11 +144,18 @@ bool Copier::enters(std::string_view /*path*/) noexcept { return is_new_; }
 Status Copier::link(std::string_view path, const Link& link) noexcept {
     H5MOTE_TRY(set_path(path));
     H5MOTE_TRY(keep_character_set(link));
+    set_ = link.character_set();
+    other_set_ = (set_ == CharacterSet::ascii) != is_ascii(bytes_of(link.name()));
     H5MOTE_TRY(gaps_ && link.has_order() ? keep_order(link.order()) : Status::ok);
     if (link.type() != LinkType::hard) {
         bool expanded = false;
         H5MOTE_TRY(expand(path, link, expanded));
-        return expanded ? Status::ok : make_link(link);
+        if (expanded) {
+            other_set_ = false;  // make_expanded() sees to it
+            return Status::ok;
+        }
+        H5MOTE_TRY(make_link(link));
+        return finish_link();
     }
     const Address copy = copy_of(*walked_, link.address());
     if (copy == kUndefinedAddress) {
@@ -153,7 +163,8 @@ Status Copier::link(std::string_view path, const Link& link) noexcept {
     }
     const Result<Object> target = staging_.open_object_at(copy);
     H5MOTE_TRY(target.status());
-    return staging_.create_hard_link(path_.view(), *target);
+    H5MOTE_TRY(staging_.create_hard_link(path_.view(), *target));
+    return finish_link();
 }
 
 // A symbol table cannot tell the character set of a name: for one in UTF-8 the group gets the storage of newer groups,
@@ -167,6 +178,41 @@ Status Copier::keep_character_set(const Link& link) noexcept {
     std::string_view name;
     H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
     return tables->convert(destination_, parent);
+}
+
+// The link at the path at hand has been made. It gets the character set of its original if the name does not tell that.
+// Symbol tables have none.
+Status Copier::finish_link() noexcept {
+    if (!other_set_) {
+        return Status::ok;
+    }
+    other_set_ = false;
+    Address parent = kUndefinedAddress;
+    std::string_view name;
+    H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
+    LinkStorage kind = LinkStorage::compact;
+    H5MOTE_TRY(changeable_storage(destination_, parent, kind));
+    if (kind == LinkStorage::symbol_table) {
+        return Status::ok;
+    }
+    Link link;
+    {
+        StoredLink stored;
+        H5MOTE_TRY(find_stored_link(destination_, parent, name, stored));
+        H5MOTE_TRY(link.assign(context(), stored.link));
+    }
+    LinkMessage renamed;
+    renamed.type = link.type();
+    renamed.character_set = static_cast<std::uint8_t>(set_);
+    renamed.has_order = link.has_order();
+    renamed.order = static_cast<std::uint64_t>(link.order());
+    renamed.name = bytes_of(link.name());
+    renamed.address = link.address();
+    renamed.target = link.data();
+    H5MOTE_TRY(remove_link(destination_, parent, name));
+    H5MOTE_TRY(insert_link(destination_, parent, renamed));
+    // A group that lost its only link has begun to count again.
+    return raise_link_order(destination_, parent, renamed.order + 1);
 }
 
 // The link that follows in the group of the path at hand gets the number that its original has, also where others
@@ -226,6 +272,7 @@ Status Copier::note(Object&& object, std::string_view to, Address copy, bool unf
     }
     (copy == kUndefinedAddress || unfinished ? unfinished_ : complete_).add(*noted);
     if (link != nullptr) {
+        noted->character_set = link->character_set();
         noted->has_order = link->has_order();
         noted->order = static_cast<std::uint64_t>(link->order());
     }
@@ -260,6 +307,7 @@ Status Copier::make_expanded(const Pending& pending, Address copy) noexcept {
     H5MOTE_TRY(prepare_link(destination_, staging_.address(), pending.path.view(), parent, name));
     link.name = bytes_of(name);
     link.address = copy;
+    link.character_set = static_cast<std::uint8_t>(pending.character_set);
     link.has_order = pending.has_order;
     link.order = pending.order;
     H5MOTE_TRY(add_reference(destination_, copy));

@@ -256,8 +256,8 @@ Status Copier::copy_attribute(Object& from, const Attribute& attribute, Object& 
         status = put_values(from, attribute.type(), stored.type, elements, in.data(), out.data());
     }
     if (status == Status::ok) {
-        status = to.write_stored_attribute(attribute.name(), stored.type, committed.valid() ? &committed : nullptr,
-                                           attribute.dataspace(), out);
+        status = to.write_stored_attribute(attribute.name(), attribute.character_set(), stored.type,
+                                           committed.valid() ? &committed : nullptr, attribute.dataspace(), out);
     }
     if (status != Status::ok) {
         discard(stored.type, out.data(), elements);

@@ -192,6 +192,63 @@ TEST(CopyProperties, CreationOrdersWithoutAnIndex) {
     EXPECT_EQ(info.storage, LinkStorage::compact);
 }
 
+// ASCII in UTF-8, and names that are not ASCII although they are said to be.
+constexpr const char* kOddNames[] = {"plain", "umlaut \xc3\xa4", "latin \xe4", "last"};
+
+H5T_cset_t odd_set(const char* name) { return name[0] == 'p' || name[0] == 'l' ? H5T_CSET_UTF8 : H5T_CSET_ASCII; }
+
+void make_odd_names(hid_t file) {
+    const Hdf5Id create(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+    ASSERT_GE(H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED), 0);
+    const Hdf5Id group(H5Gcreate2(file, "group", H5P_DEFAULT, create, H5P_DEFAULT), H5Gclose);
+    const Hdf5Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
+    for (const char* const name : kOddNames) {
+        const Hdf5Id links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+        const Hdf5Id attributes(H5Pcreate(H5P_ATTRIBUTE_CREATE), H5Pclose);
+        ASSERT_GE(H5Pset_char_encoding(links, odd_set(name)), 0);
+        ASSERT_GE(H5Pset_char_encoding(attributes, odd_set(name)), 0);
+        const Hdf5Id below(H5Gcreate2(group, name, links, create, H5P_DEFAULT), H5Gclose);
+        ASSERT_GE(H5Lcreate_soft("/group", below, name, links, H5P_DEFAULT), 0);
+        ASSERT_GE(H5Lcreate_hard(group, ".", below, (std::string(name) + " up").c_str(), links, H5P_DEFAULT), 0);
+        const Hdf5Id attribute(H5Acreate2(below, name, H5T_NATIVE_INT, scalar, attributes, H5P_DEFAULT), H5Aclose);
+        ASSERT_GE(attribute, 0);
+    }
+}
+
+TEST(CopyProperties, CharacterSetsOfNames) {
+    Turns turns;
+    turns.begin();
+    turns.by_libhdf5(make_odd_names);
+    ASSERT_EQ(copy_object(turns.root, "group", turns.root, "copy"), Status::ok);
+    CopyOptions expanded;
+    expanded.expand_soft_links = true;
+    ASSERT_EQ(copy_object(turns.root, "group", turns.root, "expanded", expanded), Status::ok);
+    turns.by_libhdf5([](hid_t file) {
+        for (const char* const copy : {"copy", "expanded"}) {
+            const Hdf5Id group(H5Gopen2(file, copy, H5P_DEFAULT), H5Gclose);
+            std::int64_t order = 0;
+            for (const char* const name : kOddNames) {
+                SCOPED_TRACE(name);
+                H5L_info_t link;
+                EXPECT_GE(H5Lget_info(group, name, &link, H5P_DEFAULT), 0);
+                EXPECT_EQ(link.cset, odd_set(name));
+                EXPECT_EQ(link.corder, order++);
+                const Hdf5Id below(H5Gopen2(group, name, H5P_DEFAULT), H5Gclose);
+                EXPECT_GE(H5Lget_info(below, name, &link, H5P_DEFAULT), 0);
+                EXPECT_EQ(link.cset, odd_set(name));
+                EXPECT_EQ(link.corder, 0);
+                EXPECT_EQ(link.type, copy[0] == 'c' ? H5L_TYPE_SOFT : H5L_TYPE_HARD);
+                EXPECT_GE(H5Lget_info(below, (std::string(name) + " up").c_str(), &link, H5P_DEFAULT), 0);
+                EXPECT_EQ(link.cset, odd_set(name));
+                EXPECT_EQ(link.corder, 1);
+                H5A_info_t attribute;
+                EXPECT_GE(H5Aget_info_by_name(below, ".", name, &attribute, H5P_DEFAULT), 0);
+                EXPECT_EQ(attribute.cset, odd_set(name));
+            }
+        }
+    });
+}
+
 }  // namespace
 
 #endif
