@@ -230,8 +230,8 @@ Status Object::write_attribute(std::string_view name, const NamedDatatype& type,
     return write_attribute_value(file, address_, content, memory, type.type(), data);
 }
 
-Status Object::write_stored_attribute(std::string_view name, DatatypeView type, const Object* committed,
-                                      const Dataspace& space, ConstBytes data) noexcept {
+Status Object::write_stored_attribute(std::string_view name, CharacterSet set, DatatypeView type,
+                                      const Object* committed, const Dataspace& space, ConstBytes data) noexcept {
     FileState& file = *file_;
     AttributeContent content;
     content.space = extent_of(space);
@@ -240,6 +240,7 @@ Status Object::write_stored_attribute(std::string_view name, DatatypeView type, 
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
     }
     content.message.name = bytes_of(name);
+    content.message.set_name_set(static_cast<std::uint8_t>(set));
     content.message.type = type.bytes();
     content.message.data = data;
     content.shape = file.shape();

@@ -7,9 +7,12 @@
 //   copy         the object that is copied
 //   tN           committed datatypes that are used by what is copied, and were not met as objects before
 //   rN           objects that only references lead to
+//   xN           objects that only expanded links lead to
 //
 // Links that are to be expanded, and references, may lead to objects that are copied anyway. They are therefore noted
 // while the tree is walked, and resolved afterwards, one after the other; what is copied then may bring more of them.
+// References come last. In a copy of a whole file everything has its copy by then: what only references lead to, which
+// may have been deleted long ago, gets none, and these references become null, as with h5repack.
 #pragma once
 
 #include "copied_objects.hpp"
@@ -99,16 +102,30 @@ public:
 
 private:
     struct Pending;
+    /// What is resolved first in, first out.
+    struct Queue {
+        void add(Pending& added) noexcept;
+        Pending* take() noexcept;
 
-    /// `staging`: an empty group of the destination's file.
-    Copier(Group& destination, Group& staging, const CopyOptions& options) noexcept;
+        Pending* first = nullptr;
+        Pending** end = &first;
+    };
+
+    /// `staging`: an empty group of the destination's file. `whole`: the copy is one of a whole file.
+    Copier(Group& destination, Group& staging, const CopyOptions& options, bool whole) noexcept;
 
     static Status fill_root(Group& source, Group& destination, Group& staging, const CopyOptions& options) noexcept;
 
     /// Copies `from` and what belongs to it to the link `copy` of the staging group.
     Status run(Object& from) noexcept;
-    /// Gives the copies of objects that only references lead to their links in `root`.
-    Status link_referenced(Group& root) noexcept;
+    /// Makes the link `name` to the copy when it is complete, and before it those in the root group to the copies of
+    /// objects that only references lead to.
+    Status make_visible(Group& destination, std::string_view name) noexcept;
+    Status note_referenced(Address copy) noexcept;
+    Address referenced(std::size_t i) const noexcept;
+    Status link_referenced() noexcept;
+    /// Takes back what link_referenced() has done.
+    void unlink_referenced() noexcept;
 
     Context& context() const noexcept { return destination_.context; }
     static FileState& file_of(const Object& object) noexcept { return *object.file_; }
@@ -120,15 +137,21 @@ private:
     // What the walk over the source shows. Paths are those of the walk.
     Status link(std::string_view path, const Link& link) noexcept override;
     Status object(std::string_view path, Object& object) noexcept override;
+    bool enters(std::string_view path) noexcept override;
 
     Status copy_tree(Object& from, std::string_view to) noexcept;
+    Status copy_beside(Object& from, std::string_view to) noexcept;
     Status walk_links(Group& from) noexcept;
+    Pending* take_pending() noexcept;
     Status resolve(Pending& pending) noexcept;
-    Status note(Object&& object, std::string_view to, Address copy, bool unfinished = false) noexcept;
+    Status make_expanded(const Pending& pending, Address copy) noexcept;
+    Status note(Object&& object, std::string_view to, Address copy, bool unfinished = false,
+                const Link* link = nullptr) noexcept;
     Status expand(std::string_view path, const Link& link, bool& expanded) noexcept;
     Status set_path(std::string_view path) noexcept;
     Status keep_character_set(const Link& link) noexcept;
-    Status keep_order(const Link& link) noexcept;
+    Status finish_link() noexcept;
+    Status keep_order(std::int64_t order) noexcept;
     Status keep_next_order(Object& from, const Object& to) noexcept;
     Status make_link(const Link& link) noexcept;
     Status number_name(char kind, OwnedText& name) noexcept;
@@ -142,6 +165,7 @@ private:
     Status copy_fill(Object& from, CopiedProperties& properties, DatatypeView type) noexcept;
     Status copy_comment(const Object& from, Object& to) noexcept;
     Status committed_type(Object& user, Address type, NamedDatatype& copy) noexcept;
+    Status merge_datatype(Object& from) noexcept;
     Status find_equal_type(DatatypeView type, Address& found) noexcept;
 
     // In copy_values.cpp.
@@ -179,6 +203,7 @@ private:
                          std::byte* out) noexcept;
     Status put_reference_data(Object& from, ReferenceType type, ConstBytes stored, Address address,
                               Writer& writer) noexcept;
+    Status bound_region(ConstBytes& value, OwnedBytes& encoded) noexcept;
     Status copy_referenced(Object& from, ReferenceType type, ConstBytes stored) noexcept;
 
     FileState& destination_;
@@ -186,17 +211,24 @@ private:
     Group& staging_;
     const CopyOptions& options_;
     CopiedObjects copied_;
-    OwnedText path_;              // of the object at hand, from the staging group on
-    OwnedBytes buffer_;           // values on their way
-    OwnedBytes resolved_;         // the same while references are set, when an object that one leads to may be copied
-    std::size_t base_ = 0;        // length of the path of the tree at hand
-    Group* walked_ = nullptr;     // the group where the walk began
-    Pending* pending_ = nullptr;  // in the order in which they are resolved
-    Pending** last_pending_ = &pending_;
+    OwnedText path_;         // of the object at hand, from the staging group on
+    OwnedBytes buffer_;      // values on their way
+    OwnedBytes resolved_;    // the same while references are set, when an object that one leads to may be copied
+    OwnedBytes referenced_;  // addresses of the copies rN
+    std::size_t referenced_count_ = 0;
+    std::size_t base_ = 0;         // length of the path of the tree at hand
+    Group* walked_ = nullptr;      // the group where the walk began
+    Queue unfinished_;             // links that are to be expanded, and copies that lack attributes
+    Queue complete_;               // copies that have references, and groups whose next link has its number
+    const bool whole_;             // objects that only references lead to are not copied
     std::uint32_t numbers_ = 0;    // of links tN and rN
     bool resolving_ = false;       // references get the addresses of the copies
     bool gaps_ = false;            // a group whose links do not have the numbers 0, 1, 2 ...
     bool has_references_ = false;  // the object at hand has some that are to be set later
+    bool other_set_ = false;       // the name of the link at hand does not tell that its character set is `set_`
+    CharacterSet set_ = CharacterSet::ascii;
+    bool merged_ = false;  // the object at hand is a datatype that the destination's file had
+    bool is_new_ = false;  // the object at hand had no copy before
 };
 
 }  // namespace h5mote

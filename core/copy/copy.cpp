@@ -1,6 +1,7 @@
 #include "copier.hpp"
 #include "deletion.hpp"
 #include "info_fields.hpp"
+#include "link_storage.hpp"
 #include "links.hpp"
 #include "symbol_table_changes.hpp"
 #include "text.hpp"
@@ -16,10 +17,28 @@ struct Copier::Pending {
     Address copy;     // undefined: a link
     bool unfinished;  // the attributes are still to be copied; else the references are to be set
     OwnedText path;   // of the link, from the staging group on
+    // What the link that is made in the place of an expanded one keeps of it.
+    CharacterSet character_set = CharacterSet::ascii;
+    bool has_order = false;
+    std::uint64_t order = 0;
     Pending* next = nullptr;
 };
 
-Copier::Copier(Group& destination, Group& staging, const CopyOptions& options) noexcept
+void Copier::Queue::add(Pending& added) noexcept {
+    *end = &added;
+    end = &added.next;
+}
+
+Copier::Pending* Copier::Queue::take() noexcept {
+    Pending* const taken = first;
+    if (taken != nullptr) {
+        first = taken->next;
+        end = first == nullptr ? &first : end;
+    }
+    return taken;
+}
+
+Copier::Copier(Group& destination, Group& staging, const CopyOptions& options, bool whole) noexcept
     : destination_(file_of(destination)),
       root_(destination_, destination_.root()),
       staging_(staging),
@@ -27,26 +46,28 @@ Copier::Copier(Group& destination, Group& staging, const CopyOptions& options) n
       copied_(context()),
       path_(context()),
       buffer_(context()),
-      resolved_(context()) {}
+      resolved_(context()),
+      referenced_(context()),
+      whole_(whole) {}
 
 Copier::~Copier() {
-    while (pending_ != nullptr) {
-        Pending* const next = pending_->next;
-        context().destroy(MemoryKind::other, pending_);
-        pending_ = next;
+    while (Pending* const left = take_pending()) {
+        context().destroy(MemoryKind::other, left);
     }
 }
 
+Copier::Pending* Copier::take_pending() noexcept {
+    Pending* const link = unfinished_.take();
+    return link != nullptr ? link : complete_.take();
+}
+
 Status Copier::run(Object& from) noexcept {
-    H5MOTE_TRY(copy_tree(from, "copy"));
-    while (pending_ != nullptr) {
-        H5MOTE_TRY(resolve(*pending_));
-        Pending* const done = pending_;
-        pending_ = done->next;
-        last_pending_ = pending_ == nullptr ? &pending_ : last_pending_;
-        context().destroy(MemoryKind::other, done);
+    Status status = copy_tree(from, "copy");
+    while (Pending* const next = status == Status::ok ? take_pending() : nullptr) {
+        status = resolve(*next);
+        context().destroy(MemoryKind::other, next);
     }
-    return Status::ok;
+    return status;
 }
 
 // Copies an object, and under a group what hard links lead to, to the path `to` of the staging group.
@@ -68,6 +89,16 @@ Status Copier::copy_tree(Object& from, std::string_view to) noexcept {
     }
     walked_ = nullptr;
     return status;
+}
+
+// Copies what an expanded link or a reference leads to. A shallow copy has of groups nothing but the group there,
+// because it is already one level below the group that is copied.
+Status Copier::copy_beside(Object& from, std::string_view to) noexcept {
+    if (!options_.shallow) {
+        return copy_tree(from, to);
+    }
+    H5MOTE_TRY(path_.set(0, to));
+    return copy_one(from);
 }
 
 // Copies what the links of one group lead to, and no more.
@@ -98,21 +129,33 @@ Status Copier::set_path(std::string_view path) noexcept {
 }
 
 Status Copier::object(std::string_view path, Object& object) noexcept {
-    if (copy_of(object, object.address()) != kUndefinedAddress) {
-        return Status::ok;  // a committed datatype that a dataset uses was copied with it, and link() has made the link
+    is_new_ = copy_of(object, object.address()) == kUndefinedAddress;
+    if (!is_new_) {
+        return Status::ok;  // copied with a dataset that uses it, or in an earlier walk; link() has made the link
     }
     H5MOTE_TRY(set_path(path));
-    return copy_one(object);
+    H5MOTE_TRY(copy_one(object));
+    return finish_link();
 }
+
+// A group that was copied in an earlier walk has all of its links: the walk must not make them again.
+bool Copier::enters(std::string_view /*path*/) noexcept { return is_new_; }
 
 Status Copier::link(std::string_view path, const Link& link) noexcept {
     H5MOTE_TRY(set_path(path));
     H5MOTE_TRY(keep_character_set(link));
-    H5MOTE_TRY(gaps_ && link.has_order() ? keep_order(link) : Status::ok);
+    set_ = link.character_set();
+    other_set_ = (set_ == CharacterSet::ascii) != is_ascii(bytes_of(link.name()));
+    H5MOTE_TRY(gaps_ && link.has_order() ? keep_order(link.order()) : Status::ok);
     if (link.type() != LinkType::hard) {
         bool expanded = false;
         H5MOTE_TRY(expand(path, link, expanded));
-        return expanded ? Status::ok : make_link(link);
+        if (expanded) {
+            other_set_ = false;  // make_expanded() sees to it
+            return Status::ok;
+        }
+        H5MOTE_TRY(make_link(link));
+        return finish_link();
     }
     const Address copy = copy_of(*walked_, link.address());
     if (copy == kUndefinedAddress) {
@@ -120,7 +163,8 @@ Status Copier::link(std::string_view path, const Link& link) noexcept {
     }
     const Result<Object> target = staging_.open_object_at(copy);
     H5MOTE_TRY(target.status());
-    return staging_.create_hard_link(path_.view(), *target);
+    H5MOTE_TRY(staging_.create_hard_link(path_.view(), *target));
+    return finish_link();
 }
 
 // A symbol table cannot tell the character set of a name: for one in UTF-8 the group gets the storage of newer groups,
@@ -136,12 +180,48 @@ Status Copier::keep_character_set(const Link& link) noexcept {
     return tables->convert(destination_, parent);
 }
 
-// The link that follows, at the path at hand, gets the number of its original, also where others before it have gone.
-Status Copier::keep_order(const Link& link) noexcept {
+// The link at the path at hand has been made. It gets the character set of its original if the name does not tell that.
+// Symbol tables have none.
+Status Copier::finish_link() noexcept {
+    if (!other_set_) {
+        return Status::ok;
+    }
+    other_set_ = false;
     Address parent = kUndefinedAddress;
     std::string_view name;
     H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
-    return raise_link_order(destination_, parent, static_cast<std::uint64_t>(link.order()));
+    LinkStorage kind = LinkStorage::compact;
+    H5MOTE_TRY(changeable_storage(destination_, parent, kind));
+    if (kind == LinkStorage::symbol_table) {
+        return Status::ok;
+    }
+    Link link;
+    {
+        StoredLink stored;
+        H5MOTE_TRY(find_stored_link(destination_, parent, name, stored));
+        H5MOTE_TRY(link.assign(context(), stored.link));
+    }
+    LinkMessage renamed;
+    renamed.type = link.type();
+    renamed.character_set = static_cast<std::uint8_t>(set_);
+    renamed.has_order = link.has_order();
+    renamed.order = static_cast<std::uint64_t>(link.order());
+    renamed.name = bytes_of(link.name());
+    renamed.address = link.address();
+    renamed.target = link.data();
+    H5MOTE_TRY(remove_link(destination_, parent, name));
+    H5MOTE_TRY(insert_link(destination_, parent, renamed));
+    // A group that lost its only link has begun to count again.
+    return raise_link_order(destination_, parent, renamed.order + 1);
+}
+
+// The link that follows in the group of the path at hand gets the number that its original has, also where others
+// before it have gone.
+Status Copier::keep_order(std::int64_t order) noexcept {
+    Address parent = kUndefinedAddress;
+    std::string_view name;
+    H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
+    return raise_link_order(destination_, parent, static_cast<std::uint64_t>(order));
 }
 
 // The same for the link that somebody adds to the copy, if that is a group.
@@ -179,17 +259,23 @@ Status Copier::expand(std::string_view path, const Link& link, bool& expanded) n
         return target.status() == Status::not_found ? Status::ok : target.status();
     }
     expanded = true;
-    return note(static_cast<Object&&>(*target), path_.view(), kUndefinedAddress);
+    H5MOTE_TRY(note(static_cast<Object&&>(*target), path_.view(), kUndefinedAddress, false, &link));
+    // The link is made later; its number is not for the next one.
+    return link.has_order() ? keep_order(link.order() + 1) : Status::ok;
 }
 
-Status Copier::note(Object&& object, std::string_view to, Address copy, bool unfinished) noexcept {
+Status Copier::note(Object&& object, std::string_view to, Address copy, bool unfinished, const Link* link) noexcept {
     auto* const noted =
         context().create<Pending>(MemoryKind::other, context(), static_cast<Object&&>(object), copy, unfinished);
     if (noted == nullptr) {
         return Status::out_of_memory;
     }
-    *last_pending_ = noted;
-    last_pending_ = &noted->next;
+    (copy == kUndefinedAddress || unfinished ? unfinished_ : complete_).add(*noted);
+    if (link != nullptr) {
+        noted->character_set = link->character_set();
+        noted->has_order = link->has_order();
+        noted->order = static_cast<std::uint64_t>(link->order());
+    }
     return noted->path.set(0, to);
 }
 
@@ -203,13 +289,29 @@ Status Copier::resolve(Pending& pending) noexcept {
         H5MOTE_TRY(options_.expand_references ? set_references(pending.object, *copy) : Status::ok);
         return keep_next_order(pending.object, *copy);
     }
-    const Address copy = copy_of(pending.object, pending.object.address());
+    Address copy = copy_of(pending.object, pending.object.address());
     if (copy == kUndefinedAddress) {
-        return copy_tree(pending.object, pending.path.view());
+        OwnedText name(context());
+        H5MOTE_TRY(number_name('x', name));
+        H5MOTE_TRY(copy_beside(pending.object, name.view()));
+        copy = copy_of(pending.object, pending.object.address());
     }
-    const Result<Object> target = staging_.open_object_at(copy);
-    H5MOTE_TRY(target.status());
-    return staging_.create_hard_link(pending.path.view(), *target);
+    return make_expanded(pending, copy);
+}
+
+// Makes a hard link to the copy in the place of an expanded link.
+Status Copier::make_expanded(const Pending& pending, Address copy) noexcept {
+    LinkMessage link;
+    Address parent = kUndefinedAddress;
+    std::string_view name;
+    H5MOTE_TRY(prepare_link(destination_, staging_.address(), pending.path.view(), parent, name));
+    link.name = bytes_of(name);
+    link.address = copy;
+    link.character_set = static_cast<std::uint8_t>(pending.character_set);
+    link.has_order = pending.has_order;
+    link.order = pending.order;
+    H5MOTE_TRY(add_reference(destination_, copy));
+    return insert_link(destination_, parent, link);
 }
 
 Status Copier::number_name(char kind, OwnedText& name) noexcept {
@@ -229,6 +331,14 @@ H5MOTE_STEP Status make_staging(FileState& file, Address& group) noexcept {
     return create_group_object(file, GroupCreate{}, group);
 }
 
+// What the deletion of something that is needed no more is to count for when the copy is complete: nothing, if room was
+// missing for it. File::reclaim() finds what is left.
+Status without_room(Status deleted) noexcept {
+    const bool wanted_room =
+        deleted == Status::no_space || deleted == Status::over_budget || deleted == Status::out_of_memory;
+    return wanted_room ? Status::ok : deleted;
+}
+
 Status remove_staging(FileState& file, Group& staging) noexcept {
     Link link;
     for (;;) {
@@ -245,39 +355,100 @@ Status remove_staging(FileState& file, Group& staging) noexcept {
     }
 }
 
-// "~obj_pointed_by_" and the address in decimal, which is the name that libhdf5 gives such an object.
-std::string_view referenced_name(Address address, char (&text)[40]) noexcept {
+// "~obj_pointed_by_" and the address in decimal, which is the name that libhdf5 gives such an object. Where that name
+// is taken, `attempt` follows behind it.
+std::string_view referenced_name(Address address, std::uint32_t attempt, char (&text)[64]) noexcept {
     constexpr std::string_view kPrefix = "~obj_pointed_by_";
     std::size_t at = sizeof text;
-    do {
-        text[--at] = static_cast<char>('0' + address % 10);
-        address /= 10;
-    } while (address != 0);
+    const auto number = [&](std::uint64_t left) {
+        do {
+            text[--at] = static_cast<char>('0' + left % 10);
+            left /= 10;
+        } while (left != 0);
+    };
+    if (attempt != 0) {
+        number(attempt);
+        text[--at] = '_';
+    }
+    number(address);
     at -= kPrefix.size();
     std::memcpy(text + at, kPrefix.data(), kPrefix.size());
     return {text + at, sizeof text - at};
 }
 
-}  // namespace
-
-Status Copier::link_referenced(Group& root) noexcept {
-    LinkIterator links(staging_);
-    Link each;
-    Status status;
-    while ((status = links.next(each)) == Status::ok) {
-        if (each.name()[0] != 'r') {
-            continue;
-        }
-        const Result<Object> target = staging_.open_object_at(each.address());
-        H5MOTE_TRY(target.status());
-        ObjectInfo info;
-        H5MOTE_TRY((*target).info(info, false));
-        if (info.reference_count == 1) {
-            char text[40];
-            H5MOTE_TRY(root.create_hard_link(referenced_name(each.address(), text), *target));
+Status link_object(Group& root, const Object& object) noexcept {
+    char text[64];
+    for (std::uint32_t attempt = 0;; ++attempt) {
+        const Status status = root.create_hard_link(referenced_name(object.address(), attempt, text), object);
+        if (status != Status::already_exists) {
+            return status;
         }
     }
-    return status == Status::not_found ? Status::ok : status;
+}
+
+// Removes the link that link_object() has made, if it has. The storage may have failed, so nothing waits for it here:
+// the object keeps its reference count. One that is too high does no harm, and File::reclaim() finds the object.
+Status unlink_object(FileState& file, Address root, Address object) noexcept {
+    char text[64];
+    for (std::uint32_t attempt = 0;; ++attempt) {
+        const std::string_view name = referenced_name(object, attempt, text);
+        bool found = false;
+        {
+            StoredLink stored;
+            H5MOTE_TRY(find_stored_link(file, root, name, stored));
+            found = stored.link.type == LinkType::hard && stored.link.address == object;
+        }
+        if (found) {
+            return remove_link(file, root, name);
+        }
+    }
+}
+
+}  // namespace
+
+// Notes the copy of an object that only references lead to.
+Status Copier::note_referenced(Address copy) noexcept {
+    const std::size_t size = referenced_count_ * sizeof copy;
+    if (size + sizeof copy > referenced_.capacity()) {
+        H5MOTE_TRY(referenced_.reserve(size == 0 ? 8 * sizeof copy : 2 * size, size));
+    }
+    std::memcpy(referenced_.data() + size, &copy, sizeof copy);
+    ++referenced_count_;
+    return Status::ok;
+}
+
+Address Copier::referenced(std::size_t i) const noexcept {
+    Address copy = kUndefinedAddress;
+    std::memcpy(&copy, referenced_.data() + i * sizeof copy, sizeof copy);
+    return copy;
+}
+
+// Also copies that have other links get one, as with libhdf5: those may come from nowhere but the object itself.
+Status Copier::link_referenced() noexcept {
+    for (std::size_t i = 0; i < referenced_count_; ++i) {
+        const Result<Object> target = staging_.open_object_at(referenced(i));
+        H5MOTE_TRY(target.status());
+        H5MOTE_TRY(link_object(root_, *target));
+    }
+    return Status::ok;
+}
+
+void Copier::unlink_referenced() noexcept {
+    for (std::size_t i = 0; i < referenced_count_; ++i) {
+        (void)unlink_object(destination_, root_.address(), referenced(i));
+    }
+}
+
+Status Copier::make_visible(Group& destination, std::string_view name) noexcept {
+    Status status = link_referenced();
+    if (status == Status::ok) {
+        const Result<Object> copied = staging_.open_object("copy");
+        status = copied ? destination.create_hard_link(name, *copied) : copied.status();
+    }
+    if (status != Status::ok) {
+        unlink_referenced();
+    }
+    return status;
 }
 
 Status Copier::copy(Group& source, std::string_view path, Group& destination, std::string_view name,
@@ -296,23 +467,16 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
     Group staging(file, address);
     Status status = Status::ok;
     {
-        Copier copier(destination, staging, options);
+        Copier copier(destination, staging, options, false);
         status = copier.run(*from);
         if (status == Status::ok) {
-            status = copier.link_referenced(copier.root_);
+            status = copier.make_visible(destination, name);
         }
-    }
-    if (status == Status::ok) {
-        const Result<Object> copied = staging.open_object("copy");
-        status = copied ? destination.create_hard_link(name, *copied) : copied.status();
     }
     // The copies have all links that they are to have; those of the staging group go. After an error these are the only
     // ones, so that everything goes.
     const Status cleared = remove_staging(file, staging);
-    // The copy is there also if the room was missing in which the staging group goes: File::reclaim() finds that group.
-    const bool wanted_room =
-        cleared == Status::no_space || cleared == Status::over_budget || cleared == Status::out_of_memory;
-    return status == Status::ok && !wanted_room ? cleared : status;
+    return status == Status::ok ? without_room(cleared) : status;
 }
 
 Status Copier::copy_root(Group& source, Group& destination, const CopyOptions& options) noexcept {
@@ -333,7 +497,7 @@ Status Copier::copy_root(Group& source, Group& destination, const CopyOptions& o
     Group staging(file, address);
     const Status status = fill_root(source, destination, staging, options);
     const Status cleared = remove_staging(file, staging);
-    return status == Status::ok ? cleared : status;
+    return status == Status::ok ? without_room(cleared) : status;
 }
 
 // Copies the root group to the staging group and puts the copy in the place of the root group that was there.
@@ -341,18 +505,17 @@ Status Copier::fill_root(Group& source, Group& destination, Group& staging, cons
     FileState& file = file_of(destination);
     Address root = kUndefinedAddress;
     {
-        Copier copier(destination, staging, options);
+        Copier copier(destination, staging, options, true);
         H5MOTE_TRY(copier.run(source));
         Result<Group> copied = staging.open_group("copy");
         H5MOTE_TRY(copied.status());
-        H5MOTE_TRY(copier.link_referenced(*copied));
         root = copied->address();
     }
     // The superblock leads to the copy when all of it is on the storage.
     H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove_link(file, staging.address(), "copy"));
     file.set_root(root);
-    return delete_unlinked(file, destination.address());
+    return without_room(delete_unlinked(file, destination.address()));
 }
 
 Status copy_object(Group& source, std::string_view path, Group& destination, std::string_view name,

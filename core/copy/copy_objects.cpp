@@ -17,6 +17,7 @@ Status Copier::copy_one(Object& from) noexcept {
     H5MOTE_TRY(header_facts(file_of(from), from.address(), info));
     Result<Object> copy = Status::unsupported;
     has_references_ = false;
+    merged_ = false;
     switch (type) {
         case ObjectType::group:
             H5MOTE_TRY(copy_group(from, info, copy));
@@ -25,6 +26,10 @@ Status Copier::copy_one(Object& from) noexcept {
             H5MOTE_TRY(copy_dataset(from, info, copy));
             break;
         default:
+            H5MOTE_TRY(options_.merge_datatypes ? merge_datatype(from) : Status::ok);
+            if (merged_) {
+                return Status::ok;
+            }
             H5MOTE_TRY(copy_datatype(from, info, copy));
             break;
     }
@@ -41,12 +46,21 @@ Status Copier::finish(Object& from, Object& to) noexcept {
     return references ? note(from.duplicate(), {}, to.address()) : Status::ok;
 }
 
+// Sets a creation property. Builds without it have an empty type in its place, and meet no dataset that needs it.
+template <typename Property, typename Value>
+static void set_property([[maybe_unused]] Property& property, [[maybe_unused]] const Value& value) noexcept {
+    if constexpr (!std::is_empty_v<Property>) {
+        property = value;
+    }
+}
+
 // How the header `info` keeps attributes. Only builds that meet other headers than their own can keep them otherwise.
 template <typename Attributes = AttributesOrDefault>
 static Attributes attributes_of([[maybe_unused]] const ObjectInfo& info) noexcept {
     Attributes attributes;
     if constexpr (!std::is_empty_v<Attributes>) {
         attributes.track_order = (info.header.flags & HeaderPrefix::kAttributesTracked) != 0;
+        attributes.unindexed_order = (info.header.flags & HeaderPrefix::kAttributesIndexed) == 0;
         attributes.max_compact = info.max_compact_attributes;
         attributes.min_dense = info.min_dense_attributes;
     }
@@ -64,6 +78,7 @@ Status Copier::copy_group(Object& from, const ObjectInfo& facts, Result<Object>&
     create.min_dense = info.min_dense;
     create.estimated_links = info.estimated_links;
     create.estimated_name_length = info.estimated_name_length;
+    set_property(create.unindexed_link_order, !info.indexes_order);
     create.attributes = attributes_of(facts);
     create.track_times = facts.has_times;
     Result<Group> made = staging_.create_group(path_.view(), create);
@@ -85,6 +100,22 @@ Status Copier::copy_datatype(Object& from, const ObjectInfo& info, Result<Object
     H5MOTE_TRY(made.status());
     copy = made->duplicate();
     return copied_.add(&file_of(from), from.address(), (*copy).address());
+}
+
+// Makes a link to a committed datatype that the destination's file has already, if one is equal.
+Status Copier::merge_datatype(Object& from) noexcept {
+    const Result<NamedDatatype> type = NamedDatatype::from(from.duplicate());
+    H5MOTE_TRY(type.status());
+    Address found = kUndefinedAddress;
+    H5MOTE_TRY(find_equal_type((*type).type(), found));
+    merged_ = found != kUndefinedAddress;
+    if (!merged_) {
+        return Status::ok;
+    }
+    const Result<Object> equal = staging_.open_object_at(found);
+    H5MOTE_TRY(equal.status());
+    H5MOTE_TRY(staging_.create_hard_link(path_.view(), *equal));
+    return copied_.add(&file_of(from), from.address(), found);
 }
 
 // The committed datatype in the destination's file for one that the object `user` has: a copy of it or, if the options
@@ -208,14 +239,6 @@ Status Copier::copy_comment(const Object& from, Object& to) noexcept {
     const Span<char> text(reinterpret_cast<char*>(buffer_.data()), length);
     H5MOTE_TRY(from.comment(text, length));
     return to.set_comment({text.data(), length});
-}
-
-// Sets a creation property. Builds without it have an empty type in its place, and meet no dataset that needs it.
-template <typename Property, typename Value>
-static void set_property([[maybe_unused]] Property& property, [[maybe_unused]] const Value& value) noexcept {
-    if constexpr (!std::is_empty_v<Property>) {
-        property = value;
-    }
 }
 
 struct CopiedProperties::Mapping {

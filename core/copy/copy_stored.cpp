@@ -6,9 +6,11 @@
 
 #include "checked.hpp"
 #include "copier.hpp"
+#include "dataspace_editor.hpp"
 #include "global_heap_collection.hpp"
 #include "prepare.hpp"
 #include "reference_encoding.hpp"
+#include "selection_codec.hpp"
 
 #include <cstring>
 
@@ -185,6 +187,9 @@ Status Copier::put_reference(Object& from, DatatypeView in_type, DatatypeView ou
     Address copy = target.address;
     if (!target.other_file) {
         copy = copy_of(from, target.address);
+        if (copy == kUndefinedAddress && whole_) {
+            return Status::ok;
+        }
         if (copy == kUndefinedAddress) {
             H5MOTE_TRY(copy_referenced(from, type, stored));
             copy = copy_of(from, target.address);
@@ -246,6 +251,10 @@ Status Copier::put_reference_data(Object& from, ReferenceType type, ConstBytes s
         }
         value = {begin, length - old + head};
     }
+    OwnedBytes recoded(context(), MemoryKind::value);
+    if (type == ReferenceType::region1) {
+        H5MOTE_TRY(bound_region(value, recoded));
+    }
     GlobalHeapId id;
     H5MOTE_TRY(heap->insert(destination_, value, id));
     if (is_revised(type)) {
@@ -256,6 +265,31 @@ Status Copier::put_reference_data(Object& from, ReferenceType type, ConstBytes s
     return Status::ok;
 }
 
+// Encodes the region of a reference anew if the destination's file may not have the version in which it is stored.
+// `value`, an address of that file and the selection, gets its bytes from `encoded` then. Revised references need no
+// such thing: where they are allowed, all versions of selections are.
+Status Copier::bound_region(ConstBytes& value, OwnedBytes& encoded) noexcept {
+    if (destination_.high() >= FormatVersion::v112) {
+        return Status::ok;
+    }
+    const std::size_t head = destination_.shape().sizeof_addr;
+    SelectionSet region(context());
+    std::size_t consumed = 0;
+    H5MOTE_TRY(decode_selection(context(), value.subspan(head), 0, region, consumed));
+    // An extent that every selection of that rank fits. Regions may lie beyond the extent that the dataset has by now.
+    Dataspace widest;
+    const auto size = [](unsigned) { return kUnlimited >> 1; };
+    DataspaceEditor::set(widest, false, static_cast<unsigned>(region.view().rank()), size, size);
+    Writer counter;
+    counter.bytes(value.first(head));
+    H5MOTE_TRY(encode_selection_in(destination_, counter, region.view(), widest));
+    H5MOTE_TRY(encoded.reserve(counter.written()));
+    Writer writer(encoded.first(counter.written()));
+    writer.bytes(value.first(head));
+    value = encoded.first(counter.written());
+    return encode_selection_in(destination_, writer, region.view(), widest);
+}
+
 // Copies an object that only a reference leads to, while the references of a copy are set.
 Status Copier::copy_referenced(Object& from, ReferenceType type, ConstBytes stored) noexcept {
     Result<Object> object = from.open_reference(type, stored);
@@ -263,9 +297,13 @@ Status Copier::copy_referenced(Object& from, ReferenceType type, ConstBytes stor
     OwnedText name(context());
     H5MOTE_TRY(number_name('r', name));
     resolving_ = false;
-    const Status status = copy_tree(*object, name.view());
+    const Status status = copy_beside(*object, name.view());
     resolving_ = true;
-    return status;
+    H5MOTE_TRY(status);
+    ObjectType kind;
+    H5MOTE_TRY(object->type(kind));
+    // A datatype that was there before has its link.
+    return kind == ObjectType::datatype && merged_ ? Status::ok : note_referenced(copy_of(*object, object->address()));
 }
 
 }  // namespace h5mote

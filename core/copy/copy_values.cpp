@@ -151,10 +151,6 @@ Status Copier::clear_edge(const Dataset& from, Dataset& to, const CopiedProperti
     if (properties.create().fill.empty() || !has_variable_data(properties.type())) {
         return Status::ok;
     }
-    if (properties.info().filters != 0) {
-        return context().unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
-                                     static_cast<std::uint32_t>(TypeClass::variable_length));
-    }
     StoredForm stored(context());
     H5MOTE_TRY(choose_stored_form(from, properties.type(), stored));
     std::size_t size = stored.type.size();
@@ -166,7 +162,10 @@ Status Copier::clear_edge(const Dataset& from, Dataset& to, const CopiedProperti
     OwnedBytes& buffer = resolving_ ? resolved_ : buffer_;
     H5MOTE_TRY(buffer.reserve(size));
     clear(buffer.first(size));
-    return to.write_chunk(offset, buffer.first(size));
+    // No filter has encoded the zeros. The elements that follow make all filters encode the chunk.
+    const std::size_t filters = properties.info().filters;
+    const std::uint32_t skipped = filters == 0 ? 0 : 0xffffffffU >> (32 - (filters < 32 ? filters : 32));
+    return to.write_chunk(offset, buffer.first(size), skipped);
 }
 
 Status Copier::copy_region(Dataset& from, Dataset& to, const CopiedProperties& properties, const std::uint64_t* start,
@@ -257,8 +256,8 @@ Status Copier::copy_attribute(Object& from, const Attribute& attribute, Object& 
         status = put_values(from, attribute.type(), stored.type, elements, in.data(), out.data());
     }
     if (status == Status::ok) {
-        status = to.write_stored_attribute(attribute.name(), stored.type, committed.valid() ? &committed : nullptr,
-                                           attribute.dataspace(), out);
+        status = to.write_stored_attribute(attribute.name(), attribute.character_set(), stored.type,
+                                           committed.valid() ? &committed : nullptr, attribute.dataspace(), out);
     }
     if (status != Status::ok) {
         discard(stored.type, out.data(), elements);

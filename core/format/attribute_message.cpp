@@ -98,7 +98,7 @@ void AttributeMessage::encode(Writer& writer, std::size_t space_size, std::uint8
     writer.u16(name.size() + 1);
     writer.u16(type.size());
     writer.u16(space_size);
-    writer.u8(is_ascii(name) ? 0 : 1);
+    writer.u8(name_set != kByName ? name_set : is_ascii(name) ? std::uint8_t{0} : std::uint8_t{1});
     writer.bytes(name);
     writer.u8(0);
     writer.bytes(type);

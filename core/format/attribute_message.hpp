@@ -6,11 +6,24 @@
 
 namespace h5mote {
 
+/// The character set that a message states for the name: by default UTF-8 if the name is not ASCII.
+struct ChosenNameSet {
+    static constexpr std::uint8_t kByName = 0xff;
+    std::uint8_t name_set = kByName;
+    void set_name_set(std::uint8_t set) noexcept { name_set = set; }
+};
+/// Takes its place in builds without H5MOTE_ALL_FORMATS, where nothing chooses another one.
+struct NameSetByName {
+    static constexpr std::uint8_t kByName = 0xff;
+    static constexpr std::uint8_t name_set = kByName;
+    static void set_name_set(std::uint8_t /*set*/) noexcept {}
+};
+
 /// version 3 | flags: 1 shared type, 2 shared space | name size 2 | type size 2 | space size 2 | charset | name\0 |
 /// type | space | data
 /// Such messages are written: version 3, with no other part shared than a committed datatype. Builds with
 /// H5MOTE_ALL_FORMATS read the older versions, too.
-struct AttributeMessage {
+struct AttributeMessage : std::conditional_t<H5MOTE_ALL_FORMATS != 0, ChosenNameSet, NameSetByName> {
     ConstBytes name;  ///< without the terminating zero
     ConstBytes type;
     ConstBytes space;

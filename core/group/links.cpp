@@ -10,7 +10,8 @@
 namespace h5mote {
 void GroupContent::write(HeaderWriter& header) const noexcept {
     LinkInfoMessage info;
-    info.flags = create_.track_link_order ? kOrderTracked | kOrderIndexed : 0;
+    const std::uint8_t order = create_.unindexed_link_order ? kOrderTracked : kOrderTracked | kOrderIndexed;
+    info.flags = create_.track_link_order ? order : 0;
     header.begin(MessageType::link_info);
     info.encode(header.out, header.shape);
     header.end();

@@ -150,7 +150,9 @@ public:
         bool added = false;
         H5MOTE_TRY(start(from));
         H5MOTE_TRY(seen_.insert(from.address(), added));
-        H5MOTE_TRY(enter(from, 0));
+        if (visitor_.enters(kHere)) {
+            H5MOTE_TRY(enter(from, 0));
+        }
         while (top_ != nullptr) {
             H5MOTE_TRY(step(from));
         }
@@ -226,7 +228,7 @@ private:
             return Status::ok;
         }
         H5MOTE_TRY(visitor_.object(path_.view(), *object));
-        return group ? enter(*object) : Status::ok;
+        return group && visitor_.enters(path_.view()) ? enter(*object) : Status::ok;
     }
 
     // `group`: whether the object is a group. `again`: whether other hard links may lead to it as well.

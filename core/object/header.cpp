@@ -51,7 +51,8 @@ Status create_new_header(FileState& file, const HeaderContent& content, Address&
     writer.u8(2);
     writer.u8(width / 2 |  // log2 of 1, 2, 4
               (content.track_times ? HeaderPrefix::kTimes : 0U) | (phase ? HeaderPrefix::kAttributePhase : 0U) |
-              (attributes.track_order ? HeaderPrefix::kAttributesTracked | HeaderPrefix::kAttributesIndexed : 0U));
+              (attributes.track_order ? HeaderPrefix::kAttributesTracked : 0U) |
+              (attributes.track_order && !attributes.unindexed_order ? HeaderPrefix::kAttributesIndexed : 0U));
     for (unsigned i = 0; content.track_times && i < 4; ++i) {
         writer.u32(file.context.port().time());
     }

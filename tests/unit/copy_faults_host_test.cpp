@@ -28,6 +28,7 @@ struct Plan {
     bool within = false;  // the copy is in the file of the original
     bool whole = false;   // copy_file()
     FormatVersion low = FormatVersion::standard;
+    unsigned outside = 0;  // objects outside of the tree that references lead to
 };
 
 FileAccess access_of(const Plan& plan) {
@@ -81,6 +82,14 @@ Status make_source(const Plan& plan, World& world) {
     Result<Group> tree = root.create_group("tree");
     H5MOTE_TRY(tree.status());
     H5MOTE_TRY(make_copied_tree(*tree));
+    for (unsigned i = 0; i < plan.outside; ++i) {
+        static constexpr auto kReference = make_reference();
+        std::byte stored[8] = {};
+        Result<Group> outside = root.create_group("outside" + std::to_string(i));
+        H5MOTE_TRY(outside.status());
+        H5MOTE_TRY(tree->create_reference(ReferenceType::object1, *outside, stored));
+        H5MOTE_TRY(tree->write_attribute("reference" + std::to_string(i), kReference, Dataspace::scalar(), stored));
+    }
     return world.file.root().create_group("stays").status();
 }
 
@@ -101,8 +110,10 @@ std::string judge(const Plan& plan, World& world) {
         return judge_copied_tree(world.library, root, true);
     }
     Result<Group> tree = root.open_group("copy");
-    if (!tree || !root.exists("stays")) {
-        return "no copy; ";
+    GroupInfo info;
+    if (!tree || !root.exists("stays") || root.group_info(info) != Status::ok ||
+        info.links != 2U + plan.outside + (plan.within ? 1U : 0U)) {
+        return "no copy, or other links; ";
     }
     // Within one file references lead where they did.
     return plan.within ? "" : judge_copied_tree(world.library, *tree, true);
@@ -112,6 +123,22 @@ std::uint64_t links_of(World& world) {
     GroupInfo info;
     EXPECT_EQ(world.file.root().group_info(info), Status::ok);
     return info.links;
+}
+
+Status remove_referenced(Group& root) {
+    Link link;
+    for (;;) {
+        Status status = Status::not_found;
+        {
+            LinkIterator links(root);
+            while ((status = links.next(link)) == Status::ok && link.name().substr(0, 5) != "~obj_") {
+            }
+        }
+        if (status != Status::ok) {
+            return status == Status::not_found ? Status::ok : status;
+        }
+        H5MOTE_TRY(root.unlink(link.name()));
+    }
 }
 
 // Returns whether something failed.
@@ -134,6 +161,11 @@ bool fail_once(const Plan& plan, bool allocations, bool persistent, bool atomic,
     // The staging group may remain when a copy is complete: that is lost space, and the copy counts.
     if (status == Status::ok || (!plan.whole && world.file.root().exists("copy"))) {
         EXPECT_EQ(judge(plan, world), "");
+    } else if (plan.outside != 0 && allocations && persistent && links_of(world) != before) {
+        // Not even the links to objects that references lead to could be removed.
+        Group root = world.file.root();
+        EXPECT_EQ(remove_referenced(root), Status::ok);
+        EXPECT_EQ(links_of(world), before);
     } else {
         EXPECT_EQ(links_of(world), before);
     }
@@ -175,6 +207,9 @@ void sweep(const Plan& plan, std::uint64_t floor) {
 }  // namespace
 
 TEST(CopyFaults, IntoAnotherFile) { sweep({"another file"}, 800); }
+TEST(CopyFaults, WithReferencesToOtherObjects) {
+    sweep({"other objects", false, false, FormatVersion::standard, 3}, 1000);
+}
 TEST(CopyFaults, WithinAFile) { sweep({"within a file", true}, 1000); }
 TEST(CopyFaults, WholeFile) { sweep({"whole file", false, true}, 800); }
 TEST(CopyFaults, OldestVersions) { sweep({"oldest versions", false, false, FormatVersion::earliest}, 1000); }

@@ -3,18 +3,8 @@
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
 
-#include <h5mote/copy.hpp>
-#include <h5mote/filters/deflate.hpp>
-#include <h5mote/filters/shuffle.hpp>
-#include <h5mote/h5mote.hpp>
-#include <h5mote/port/malloc.hpp>
-#include <h5mote/vfd/memory.hpp>
+#include "copy_files.hpp"
 
-#include "sound.hpp"
-
-#include <gtest/gtest.h>
-
-#include <string>
 #include <vector>
 
 namespace {
@@ -22,37 +12,7 @@ namespace {
 using namespace h5mote;
 using namespace h5mote_test;
 
-constexpr const Filter* kFilters[] = {&shuffle_filter, &deflate_filter};
-
-// Two files in memory, which every test finds sound when it ends.
-struct Copies : public ::testing::Test {
-    Copies() : library(memory, port, kFilters), storage(memory), other_storage(memory) {
-        FileAccess access;
-        access.metadata_cache = 4096;
-        access.chunk_cache = 2048;
-        FileCreate create;
-        create.track_link_order = true;
-        auto made = File::create(library, storage, access, create);
-        EXPECT_EQ(made.status(), Status::ok);
-        file = static_cast<File&&>(*made);
-        root = file.root();
-        auto second = File::create(library, other_storage, access);
-        EXPECT_EQ(second.status(), Status::ok);
-        other = static_cast<File&&>(*second);
-        other_root = other.root();
-    }
-    ~Copies() override {
-        EXPECT_TRUE(sound(file));
-        EXPECT_TRUE(sound(other));
-        EXPECT_EQ(file.close(), Status::ok);
-        EXPECT_EQ(other.close(), Status::ok);
-    }
-    static bool sound(File& checked) {
-        EXPECT_EQ(checked.flush(), Status::ok);
-        const Findings findings = findings_in(checked);
-        EXPECT_TRUE(findings.none()) << "problem " << findings.last_kind << " at " << findings.last_address;
-        return findings.none();
-    }
+struct Copies : public CopyFiles {
     // A group with two datasets, of which one has a second name, a group below, links, attributes.
     void make_tree() {
         Group tree = made(root.create_group("tree", ordered()));
@@ -68,21 +28,6 @@ struct Copies : public ::testing::Test {
         EXPECT_EQ(below.create_soft_link("soft", "/tree/plain"), Status::ok);
         EXPECT_EQ(below.create_soft_link("nowhere", "/there/is/none"), Status::ok);
         EXPECT_EQ(below.create_external_link("external", "other.h5", "/object"), Status::ok);
-    }
-    static std::int64_t order_of(Group& group, const std::string& name) {
-        LinkIterator links(group);
-        Link each;
-        while (links.next(each) == Status::ok) {
-            if (each.name() == name) {
-                return each.order();
-            }
-        }
-        return -1;
-    }
-    static GroupCreate ordered() {
-        GroupCreate create;
-        create.track_link_order = true;
-        return create;
     }
     void make_chunked(Group& group, const char* name) {
         DatasetCreate create;
@@ -142,31 +87,8 @@ struct Copies : public ::testing::Test {
         EXPECT_EQ(tree->find_link("below/external", link), Status::ok);
         EXPECT_EQ(link.file_name(), "other.h5");
     }
-    template <typename T>
-    static T made(Result<T>&& result) {
-        EXPECT_EQ(result.status(), Status::ok);
-        return static_cast<T&&>(*result);
-    }
-    std::uint64_t lost(File& checked) {
-        EXPECT_EQ(checked.flush(), Status::ok);
-        CheckSummary summary;
-        struct Ignore final : CheckReporter {
-            void problem(const Problem&) noexcept override {}
-        } reporter;
-        EXPECT_EQ(check_file(checked, {}, reporter, &summary), Status::ok);
-        return summary.lost;
-    }
 
     static const double numbers[12];
-    MallocAllocator memory;
-    NullPort port;
-    Library library;
-    GrowingMemoryDriver storage;
-    GrowingMemoryDriver other_storage;
-    File file;
-    File other;
-    Group root;
-    Group other_root;
 };
 
 const double Copies::numbers[12] = {1, 2.5, -3, 4e300, 5, 6, 7, 8, 9, 10, 11, 0.125};

@@ -51,9 +51,10 @@ struct Turns {
         EXPECT_TRUE(findings.none()) << findings.last_kind << " at " << findings.last_address;
         ASSERT_EQ(file.close(), h5mote::Status::ok);
     }
-    /// Ends the turn of h5mote; `change` gets the file from libhdf5. Then it is h5mote's turn again.
+    /// Ends the turn of h5mote; `change` gets the file from libhdf5, which makes structures of `lowest` or a later
+    /// version. Then it is h5mote's turn again.
     template <typename Change>
-    void by_libhdf5(const Change& change) {
+    void by_libhdf5(const Change& change, H5F_libver_t lowest = H5F_LIBVER_EARLIEST) {
         close();
         const std::string path = name();
         {
@@ -61,7 +62,9 @@ struct Turns {
             std::ofstream(path, std::ios::binary)
                 .write(reinterpret_cast<const char*>(before.data()), static_cast<std::streamsize>(before.size()));
             (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-            const Hdf5Id other(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+            const Hdf5Id bounds(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+            ASSERT_GE(H5Pset_libver_bounds(bounds, lowest, H5F_LIBVER_LATEST), 0);
+            const Hdf5Id other(H5Fopen(path.c_str(), H5F_ACC_RDWR, bounds), H5Fclose);
             ASSERT_GE(other, 0);
             change(other);
         }

@@ -19,10 +19,14 @@ struct AttributesCreate {
     /// attributes in the header. The object is not created (invalid_argument) if max_compact is less than min_dense.
     std::uint16_t max_compact = 8;
     std::uint16_t min_dense = 6;
+    /// The order is kept without an index of it (H5P_CRT_ORDER_TRACKED without H5P_CRT_ORDER_INDEXED): dense storage
+    /// takes less space, and going through the attributes in that order takes longer.
+    bool unindexed_order = false;
 };
 /// Takes its place in builds without H5MOTE_ALL_FORMATS, which compile nothing that asks for anything else.
 struct DefaultAttributes {
     static constexpr bool track_order = false;
+    static constexpr bool unindexed_order = false;
     static constexpr std::uint16_t max_compact = 8;
     static constexpr std::uint16_t min_dense = 6;
 };

@@ -9,22 +9,25 @@ namespace h5mote {
 /// What copy_object() copies and how (H5Pset_copy_object).
 struct CopyOptions {
     /// Of a group only the objects that its own links lead to are copied, and of groups among them nothing but the
-    /// group itself, which is then empty (H5O_COPY_SHALLOW_HIERARCHY_FLAG).
+    /// group itself, which is then empty (H5O_COPY_SHALLOW_HIERARCHY_FLAG). The same holds for what expanded links and
+    /// references lead to.
     bool shallow = false;
     /// A soft link to an object is replaced by a hard link to a copy of that object
     /// (H5O_COPY_EXPAND_SOFT_LINK_FLAG). A link that leads nowhere stays a soft link.
     bool expand_soft_links = false;
     /// The same for external links (H5O_COPY_EXPAND_EXT_LINK_FLAG), through FileAccess::opener.
     bool expand_external_links = false;
-    /// Objects that references in the copied data lead to are copied as well, unless they are copied anyway, and the
-    /// copied references lead to the copies (H5O_COPY_EXPAND_REFERENCE_FLAG). What no link of the copy leads to gets
-    /// one in the destination's root group, named as libhdf5 names it: "~obj_pointed_by_" and the address of the copy.
+    /// Objects that references in the copied data lead to are copied as well, unless links of the copy lead to them
+    /// anyway, and the copied references lead to the copies (H5O_COPY_EXPAND_REFERENCE_FLAG). Each object that only
+    /// references have brought gets a link in the destination's root group, named as libhdf5 names it:
+    /// "~obj_pointed_by_" and the address of the copy, with "_1" or a higher number behind it if that name is taken.
     /// Without this option references stay as they are in a copy within one file, and lead nowhere in another file.
     bool expand_references = false;
     /// No attributes are copied (H5O_COPY_WITHOUT_ATTR_FLAG).
     bool without_attributes = false;
-    /// A dataset or attribute whose committed datatype equals one that the destination's root group has a link to uses
-    /// that one (H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG). Otherwise each committed datatype is copied.
+    /// In the place of a committed datatype that equals one to which the destination's root group has a link, that one
+    /// is used, by datasets, attributes and links (H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG). Otherwise each committed
+    /// datatype is copied.
     bool merge_datatypes = false;
     /// Bytes of memory for raw data on their way. A filtered chunk that is larger takes more, because it is copied as
     /// it is stored, and so does a larger element.
@@ -42,7 +45,9 @@ struct CopyOptions {
 ///
 /// Before the call returns ok no link leads to the copy; afterwards it is durable with the next flush() of the
 /// destination's file. After an error, or a power cut before the link is durable, the destination's links are as they
-/// were; space that was taken for a part of the copy is then found by File::reclaim().
+/// were; space that was taken for a part of the copy is then found by File::reclaim(). With expand_references, links
+/// to objects that references lead to come before that of the copy: after a power cut between them, and while memory is
+/// missing to remove them again, some may be there.
 ///
 /// The destination may lie below the object that is copied, as with libhdf5: the copy then has what was there before
 /// the call, and so not itself.
@@ -53,10 +58,11 @@ Status copy_object(Group& source, std::string_view path, Group& destination, std
                    const CopyOptions& options = {}) noexcept;
 
 /// Copies everything that `source` has, the root group's attributes and links included, into `destination`, a file
-/// whose root group has neither (H5Ocopy has no such call; h5repack does the same). References lead to the copies, as
-/// with CopyOptions::expand_references. The copy becomes the root group of `destination` in one step when it is
-/// complete: handles of the former root group must not be used any more. Durable with the next flush() of
-/// `destination`; after an error, or a power cut before, `destination` has its empty root group.
+/// whose root group has neither (H5Ocopy has no such call; h5repack does the same). References lead to the copies;
+/// those to objects that no link leads to, such as deleted ones, become null. The copy becomes the root group of
+/// `destination` in one step when it is complete: handles of the former root group must not be used any more. Durable
+/// with the next flush() of `destination`; after an error, or a power cut before, `destination` has its empty root
+/// group.
 ///
 /// invalid_argument: both are the same file, or the root group of `destination` is not empty. Other errors as for
 /// copy_object().

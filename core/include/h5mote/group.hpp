@@ -24,6 +24,8 @@ struct GroupCreate {
     std::uint16_t estimated_name_length = 8;
     /// How the group keeps its attributes.
     AttributesOrDefault attributes{};
+    /// As AttributesCreate::unindexed_order, for links.
+    std::conditional_t<H5MOTE_ALL_FORMATS != 0, bool, NoFlag> unindexed_link_order{};
 };
 
 /// One link of a group.
@@ -67,6 +69,8 @@ public:
     /// Called once for each object that hard links lead to, under the first path by which it is met. The group where
     /// the visit begins comes first, under ".".
     virtual Status object(std::string_view /*path*/, Object& /*object*/) noexcept { return Status::ok; }
+    /// Asked for each group after object(): whether the links of the group are visited as well.
+    virtual bool enters(std::string_view /*path*/) noexcept { return true; }
     /// Called when the object at `path`, or the rest of the links of the group at `path`, cannot be read; `why` is the
     /// error. Returning ok makes the visit go on with what comes next; the default ends it with the error.
     virtual Status unreadable(std::string_view /*path*/, Status why) noexcept { return why; }

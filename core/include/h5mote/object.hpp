@@ -266,7 +266,7 @@ private:
                               const Dataspace* space, ConstBytes data, bool any = false) noexcept;
     // Writes a value in the file's form. What it says of the global heap must be true.
     // `committed`: the committed datatype that `type` is, if it is one.
-    Status write_stored_attribute(std::string_view name, DatatypeView type, const Object* committed,
+    Status write_stored_attribute(std::string_view name, CharacterSet set, DatatypeView type, const Object* committed,
                                   const Dataspace& space, ConstBytes data) noexcept;
 };
 
