@@ -331,14 +331,6 @@ H5MOTE_STEP Status make_staging(FileState& file, Address& group) noexcept {
     return create_group_object(file, GroupCreate{}, group);
 }
 
-// What the deletion of something that is needed no more is to count for when the copy is complete: nothing, if room was
-// missing for it. File::reclaim() finds what is left.
-Status without_room(Status deleted) noexcept {
-    const bool wanted_room =
-        deleted == Status::no_space || deleted == Status::over_budget || deleted == Status::out_of_memory;
-    return wanted_room ? Status::ok : deleted;
-}
-
 Status remove_staging(FileState& file, Group& staging) noexcept {
     Link link;
     for (;;) {
@@ -474,9 +466,10 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
         }
     }
     // The copies have all links that they are to have; those of the staging group go. After an error these are the only
-    // ones, so that everything goes.
-    const Status cleared = remove_staging(file, staging);
-    return status == Status::ok ? without_room(cleared) : status;
+    // ones, so that everything goes. Where this fails, the copy is complete nevertheless, and File::reclaim() finds what
+    // is left.
+    (void)remove_staging(file, staging);
+    return status;
 }
 
 Status Copier::copy_root(Group& source, Group& destination, const CopyOptions& options) noexcept {
@@ -496,8 +489,8 @@ Status Copier::copy_root(Group& source, Group& destination, const CopyOptions& o
     H5MOTE_TRY(make_staging(file, address));
     Group staging(file, address);
     const Status status = fill_root(source, destination, staging, options);
-    const Status cleared = remove_staging(file, staging);
-    return status == Status::ok ? without_room(cleared) : status;
+    (void)remove_staging(file, staging);
+    return status;
 }
 
 // Copies the root group to the staging group and puts the copy in the place of the root group that was there.
@@ -515,7 +508,9 @@ Status Copier::fill_root(Group& source, Group& destination, Group& staging, cons
     H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove_link(file, staging.address(), "copy"));
     file.set_root(root);
-    return without_room(delete_unlinked(file, destination.address()));
+    // The copy is complete. Where this fails, File::reclaim() finds the former root group.
+    (void)delete_unlinked(file, destination.address());
+    return Status::ok;
 }
 
 Status copy_object(Group& source, std::string_view path, Group& destination, std::string_view name,
