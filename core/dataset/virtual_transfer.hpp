@@ -6,6 +6,11 @@
 
 namespace h5mote {
 
+/// Longest chain of virtual datasets of which each is a source of the one before.
+constexpr unsigned kMaxVirtualDepth = 4;
+/// Most blocks of a mapping that has a source for each of its blocks.
+constexpr std::uint64_t kMaxVirtualBlocks = std::uint64_t{1} << 32;
+
 /// A source dataset, open.
 class VirtualSource {
 public:
@@ -50,12 +55,14 @@ public:
           source_(dataset.file()),
           in_source_(context_),
           in_memory_(context_),
+          beyond_(context_),
           block_(context_) {}
     VirtualTransfer(const VirtualTransfer&) = delete;
     VirtualTransfer& operator=(const VirtualTransfer&) = delete;
 
     Status run() noexcept;
-    /// Transfers the piece at hand between its source and the buffer.
+    /// Transfers the piece at hand between its source and the buffer. Elements that the mapping selects beyond the
+    /// extent of the source read as the fill value of the source, as libhdf5 reads them.
     H5MOTE_STEP Status transfer_piece() noexcept;
 
     VirtualSource& source() noexcept { return source_; }
@@ -69,6 +76,10 @@ private:
     Status take_piece(const Selection& destination, std::uint64_t block) noexcept;
     /// `missing`: there is no source, which leaves what is there.
     Status open_source(std::uint64_t block, bool& missing) noexcept;
+    Status locate(const Selection& shown) noexcept;
+    Status reach_of_source() noexcept;
+    Status part_with_source() noexcept;
+    Status fill_beyond() noexcept;
 
     DatasetState& dataset_;
     Context& context_;
@@ -82,8 +93,10 @@ private:
     VirtualSource source_;
     SelectionSet in_source_;
     SelectionSet in_memory_;
+    SelectionSet beyond_;  // in memory: what the mapping selects beyond the extent of the source
     SelectionSet block_;
     Dataspace source_space_;
+    Dataspace reach_;  // the source's extent, enlarged to all that the mapping selects
     Dataspace memory_space_;
     Selection memory_selection_;
     DatatypeView type_;
@@ -102,6 +115,8 @@ Status blame_mappings(DatasetState& dataset, Status status) noexcept;
 Status visit_sources(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
                      std::uint32_t memory_size, VirtualTransfer::Piece piece, std::uint64_t& elements) noexcept;
 
+/// What VirtualDataFormat::update_extent does.
+Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept;
 /// Whether `dims` have room for all that mappings of an open virtual dataset select in dimensions that are not
 /// unlimited. invalid_argument: they have not; errors of reading the mappings.
 Status check_virtual_extent(DatasetState& dataset, const std::uint64_t* dims) noexcept;
