@@ -259,8 +259,12 @@ Status write_virtual(DatasetState& dataset, const TransferRequest& request, cons
     std::uint64_t wanted = 0;
     std::uint64_t found = 0;
     H5MOTE_TRY(request.selection.element_count(space, wanted));
+    TransferRequest counted = request;
+    counted.memory = &space;
+    counted.memory_selection = &request.selection;
     H5MOTE_TRY(visit_sources(
-        dataset, request, space, pairs, memory_size, [](VirtualTransfer&) { return Status::ok; }, found));
+        dataset, counted, space, pairs, memory_size, [](VirtualTransfer& piece) { return piece.count_piece(); },
+        found));
     if (found != wanted) {
         return dataset.file().context.fail(Module::dataset, H5MOTE_HERE, Status::not_found, 0, found);
     }

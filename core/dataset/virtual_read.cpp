@@ -63,14 +63,13 @@ Status VirtualTransfer::run() noexcept {
         H5MOTE_TRY(message_.body(body));
         type_ = DatatypeView(body);
     }
-    std::uint64_t count = 0;
-    H5MOTE_TRY(request_.selection.element_count(space_, count));
+    H5MOTE_TRY(request_.selection.element_count(space_, wanted_));
     H5MOTE_TRY(request_.selection.bounds(space_, low_, high_));
     if (request_.memory != nullptr) {
         memory_space_ = *request_.memory;
         memory_selection_ = *request_.memory_selection;
     } else {
-        const auto size = [count](unsigned /*d*/) { return count; };
+        const auto size = [this](unsigned /*d*/) { return wanted_; };
         DataspaceEditor::set(memory_space_, false, 1, size, size);
     }
     H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
@@ -166,7 +165,6 @@ Status VirtualTransfer::take_piece(const Selection& destination, std::uint64_t b
     }
     H5MOTE_TRY(locate(shown));
     H5MOTE_TRY(in_memory_.view().element_count(memory_space_, count));
-    elements_ += count;
     return request_.write && count == 0 ? Status::ok : piece_(*this);
 }
 
@@ -318,6 +316,17 @@ Status VirtualTransfer::transfer_piece() noexcept {
     H5MOTE_TRY(transfer(*source_, {in_source, type_, &memory_space_, &in_memory, request_.data, request_.write,
                                    request_.stored, static_cast<std::uint8_t>(request_.depth + 1)}));
     return request_.write || beyond_.type() == SelectionType::none ? Status::ok : fill_beyond();
+}
+
+Status VirtualTransfer::count_piece() noexcept {
+    std::uint64_t count = 0;
+    H5MOTE_TRY(in_memory_.view().element_count(memory_space_, count));
+    if (count == wanted_ || elements_ == wanted_) {
+        elements_ = wanted_;
+        return Status::ok;
+    }
+    H5MOTE_TRY(counted_.combine(SelectionOp::or_, in_memory_, memory_space_));
+    return counted_.view().element_count(memory_space_, elements_);
 }
 
 namespace {

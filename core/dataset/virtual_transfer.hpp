@@ -56,7 +56,10 @@ public:
           in_source_(context_),
           in_memory_(context_),
           beyond_(context_),
-          block_(context_) {}
+          counted_(context_),
+          block_(context_) {
+        counted_.select_none();
+    }
     VirtualTransfer(const VirtualTransfer&) = delete;
     VirtualTransfer& operator=(const VirtualTransfer&) = delete;
 
@@ -65,8 +68,12 @@ public:
     /// extent of the source read as the fill value of the source, as libhdf5 reads them.
     H5MOTE_STEP Status transfer_piece() noexcept;
 
+    /// Counts the elements of the piece at hand, without those of pieces that were counted before: mappings may
+    /// overlap. The memory of the request is the extent itself, or a single element.
+    Status count_piece() noexcept;
+
     VirtualSource& source() noexcept { return source_; }
-    /// Elements of the pieces so far, of all sources that exist.
+    /// How many elements were counted.
     std::uint64_t elements() const noexcept { return elements_; }
 
 private:
@@ -86,6 +93,7 @@ private:
     const TransferRequest& request_;
     const Dataspace& space_;
     const Piece piece_;
+    std::uint64_t wanted_ = 0;  // elements of the request
     std::uint64_t elements_ = 0;
     VirtualLayout mappings_;
     HeaderMessage message_;
@@ -94,6 +102,7 @@ private:
     SelectionSet in_source_;
     SelectionSet in_memory_;
     SelectionSet beyond_;  // in memory: what the mapping selects beyond the extent of the source
+    SelectionSet counted_;
     SelectionSet block_;
     Dataspace source_space_;
     Dataspace reach_;  // the source's extent, enlarged to all that the mapping selects
@@ -110,8 +119,8 @@ private:
 /// corrupt_file.
 Status blame_mappings(DatasetState& dataset, Status status) noexcept;
 
-/// Does `piece` for every piece of a request. The elements that sources have are added to `elements`. A list of points
-/// has an order of its own, but mappings are projected in the order of the extent: it is taken point by point.
+/// Does `piece` for every piece of a request. The elements that it counts are added to `elements`. A list of points has
+/// an order of its own, but mappings are projected in the order of the extent: it is taken point by point.
 Status visit_sources(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
                      std::uint32_t memory_size, VirtualTransfer::Piece piece, std::uint64_t& elements) noexcept;
 

@@ -171,6 +171,75 @@ TEST(VirtualChanges, NumberedSources) {
     EXPECT_EQ(bench.source("part%1"), (Numbers{2, 21, 22}));
 }
 
+// An element that has two sources does not stand for one that has none.
+TEST(VirtualChanges, OverlappingMappings) {
+    Bench bench;
+    ASSERT_EQ(bench.begin(), Status::ok);
+    bench.make_source("a", 6, 10);
+    bench.make_source("b", 6, 20);
+    const Dataspace six = Dataspace::simple({6});
+    const auto left = Selection::hyperslab({0, 0}, {3, 2});
+    const auto middle = Selection::hyperslab({0, 1}, {3, 2});
+    const NewMapping mappings[] = {{"a", "s", Selection::all(), &six, left},
+                                   {"b", "s", Selection::all(), &six, middle}};
+    auto data = bench.make("v", Dataspace::simple({3, 4}), mappings);
+    ASSERT_EQ(data.status(), Status::ok);
+    const Numbers before = {10, 20, 21, -1, 12, 22, 23, -1, 14, 24, 25, -1};
+    EXPECT_EQ(all_of(*data), before);
+    // Twelve elements are found, but three of them twice.
+    EXPECT_EQ(data->write(Selection::all(), kNumber.view(), bytes_of(Numbers(12, 5))), Status::not_found);
+    const std::uint64_t corners[] = {0, 1, 2, 1, 0, 3, 2, 3};
+    SelectionSet columns(bench.library);
+    ASSERT_EQ(columns.select_blocks(2, corners), Status::ok);
+    EXPECT_EQ(data->write(columns, kNumber.view(), bytes_of(Numbers(6, 5))), Status::not_found);
+    const std::uint64_t points[] = {1, 1, 1, 3};
+    EXPECT_EQ(data->write(Selection::points(2, points), kNumber.view(), bytes_of({5, 5})), Status::not_found);
+    EXPECT_EQ(bench.source("a"), counted(6, 10));
+    EXPECT_EQ(bench.source("b"), counted(6, 20));
+    // Both sources get what both have, also out of a selection of memory.
+    const auto both = Selection::hyperslab({0, 0}, {3, 3});
+    EXPECT_EQ(data->write(both, kNumber.view(), bytes_of(counted(9))), Status::ok);
+    EXPECT_EQ(bench.source("a"), (Numbers{1, 2, 4, 5, 7, 8}));
+    EXPECT_EQ(bench.source("b"), (Numbers{2, 3, 5, 6, 8, 9}));
+    const Dataspace memory = Dataspace::simple({6});
+    const auto odd = Selection::hyperslab({1}, {3}, {2});
+    const auto column = Selection::hyperslab({0, 1}, {3, 1});
+    EXPECT_EQ(data->write(column, kNumber.view(), memory, odd, bytes_of(counted(6, 30))), Status::ok);
+    EXPECT_EQ(bench.source("a"), (Numbers{1, 31, 4, 33, 7, 35}));
+    EXPECT_EQ(bench.source("b"), (Numbers{31, 3, 33, 6, 35, 9}));
+    const std::uint64_t backwards[] = {1, 0, 0, 1, 0, 0};
+    EXPECT_EQ(data->write(Selection::points(2, backwards), kNumber.view(), bytes_of({41, 42, 43})), Status::ok);
+    EXPECT_EQ(bench.source("a"), (Numbers{43, 42, 41, 33, 7, 35}));
+}
+
+// What lies beyond a source that became smaller is nowhere to be written to.
+TEST(VirtualChanges, SourcesThatBecameSmaller) {
+    Bench bench;
+    ASSERT_EQ(bench.begin(), Status::ok);
+    bench.make_source("a", 4, 10, true);
+    bench.make_source("b", 6, 20);
+    const Dataspace six = Dataspace::simple({6});
+    const auto slab = Selection::hyperslab({0}, {6});
+    const auto last = Selection::hyperslab({3}, {3});
+    const NewMapping mappings[] = {{"a", "s", slab, &six, slab}, {"b", "s", last, &six, last}};
+    auto data = bench.make("v", six, {mappings, 1});
+    ASSERT_EQ(data.status(), Status::ok);
+    EXPECT_EQ(all_of(*data), (Numbers{10, 11, 12, 13, 0, 0}));
+    EXPECT_EQ(data->write(slab, kNumber.view(), bytes_of(counted(6))), Status::not_found);
+    EXPECT_EQ(data->write(last, kNumber.view(), bytes_of(counted(3))), Status::not_found);
+    EXPECT_EQ(bench.source("a"), counted(4, 10));
+    const auto first = Selection::hyperslab({0}, {4});
+    EXPECT_EQ(data->write(first, kNumber.view(), bytes_of(counted(4))), Status::ok);
+    EXPECT_EQ(bench.source("a"), counted(4));
+    // Another mapping has what lies beyond.
+    auto other = bench.make("w", six, mappings);
+    ASSERT_EQ(other.status(), Status::ok);
+    EXPECT_EQ(other->write(slab, kNumber.view(), bytes_of(counted(6, 30))), Status::ok);
+    EXPECT_EQ(bench.source("a"), counted(4, 30));
+    EXPECT_EQ(bench.source("b"), (Numbers{20, 21, 22, 33, 34, 35}));
+    EXPECT_EQ(all_of(*other), counted(6, 30));
+}
+
 TEST(VirtualChanges, Refusals) {
     Bench bench;
     ASSERT_EQ(bench.begin(), Status::ok);
