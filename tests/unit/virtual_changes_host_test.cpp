@@ -155,6 +155,56 @@ TEST(VirtualChanges, TheSameFileAndUnlimitedExtents) {
     EXPECT_EQ(all_of(*data).size(), 14U);
 }
 
+// Each opening determines the extent anew, for the handles too that are open already.
+TEST(VirtualChanges, SourcesThatGrowMeanwhile) {
+    Bench bench;
+    ASSERT_EQ(bench.begin(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {4};
+    Group root = bench.file.root();
+    auto source = root.create_dataset("source", kNumber.view(), Dataspace::unlimited(3), create);
+    ASSERT_EQ(source.status(), Status::ok);
+    ASSERT_EQ(source->write(Selection::all(), kNumber.view(), bytes_of(counted(3))), Status::ok);
+    const auto endless = Selection::hyperslab({0}, {1}, {1}, {kUnlimited});
+    const Dataspace extent = Dataspace::unlimited(3);
+    const NewMapping of_source{".", "source", endless, &extent, endless};
+    const NewMapping of_virtual{".", "v", endless, &extent, endless};
+    auto data = bench.make("v", extent, {&of_source, 1});
+    auto outer = bench.make("w", extent, {&of_virtual, 1});
+    ASSERT_EQ(outer.status(), Status::ok);
+    EXPECT_EQ(all_of(*outer), counted(3));
+    const std::int32_t more[] = {4, 5};
+    ASSERT_EQ(source->append_records(more, 2), Status::ok);
+    EXPECT_EQ(data->size(), 3U);
+    {
+        // That of the source, which is open, first.
+        auto again = root.open_dataset("w");
+        ASSERT_EQ(again.status(), Status::ok);
+        EXPECT_EQ(all_of(*again), counted(5));
+        EXPECT_EQ(data->size(), 5U);
+        EXPECT_EQ(outer->size(), 5U);
+    }
+    ASSERT_EQ(source->set_extent({2}), Status::ok);
+    auto again = root.open_dataset("v");
+    ASSERT_EQ(again.status(), Status::ok);
+    EXPECT_EQ(all_of(*again), counted(2));
+    EXPECT_EQ(all_of(*data), counted(2));
+    // The view that was chosen stays.
+    bench.make_source("part0", 2, 10);
+    bench.make_source("part2", 2, 30);
+    const Dataspace two = Dataspace::simple({2});
+    const auto blocks = Selection::hyperslab({0}, {kUnlimited}, {2}, {2});
+    const NewMapping numbered{"part%b", "s", Selection::all(), &two, blocks};
+    auto parts = bench.make("parts", Dataspace::unlimited(0), {&numbered, 1});
+    ASSERT_EQ(parts.status(), Status::ok);
+    ASSERT_EQ(parts->set_virtual_view(VirtualView::last_available, 1), Status::ok);
+    EXPECT_EQ(all_of(*parts), (Numbers{10, 11, -1, -1, 30, 31}));
+    bench.make_source("part4", 2, 50);
+    auto more_parts = root.open_dataset("parts");
+    ASSERT_EQ(more_parts.status(), Status::ok);
+    EXPECT_EQ(all_of(*parts), (Numbers{10, 11, -1, -1, 30, 31, -1, -1, 50, 51}));
+}
+
 TEST(VirtualChanges, NumberedSources) {
     Bench bench;
     ASSERT_EQ(bench.begin(), Status::ok);

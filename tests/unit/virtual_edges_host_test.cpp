@@ -141,14 +141,18 @@ TEST(VirtualEdges, OfVirtualDatasets) {
         for (const char* name : {"v5", "v6", "self"}) {
             EXPECT_EQ(root.open_dataset(name).status(), Status::unsupported) << name;
         }
-        // If the sources are open already, the nesting is found to be too deep when reading.
+        // The same when the sources are open already.
         for (const char* name : {"v1", "v2", "v3", "v4", "v5", "v6"}) {
             auto dataset = root.open_dataset(name);
-            ASSERT_EQ(dataset.status(), Status::ok);
-            EXPECT_EQ(read_all(*dataset, values), name[1] < '5' ? Status::ok : Status::unsupported) << name;
-            EXPECT_EQ(read_points(*dataset, values), name[1] < '5' ? Status::ok : Status::unsupported) << name;
-            EXPECT_TRUE(name[1] >= '5' || values == kFirst);
-            held.push_back(static_cast<Dataset&&>(*dataset));
+            const bool sound = name[1] < '5';
+            ASSERT_EQ(dataset.status(), sound ? Status::ok : Status::unsupported) << name;
+            if (sound) {
+                EXPECT_EQ(read_all(*dataset, values), Status::ok) << name;
+                EXPECT_EQ(values, kFirst);
+                EXPECT_EQ(read_points(*dataset, values), Status::ok) << name;
+                EXPECT_EQ(values, kFirst);
+                held.push_back(static_cast<Dataset&&>(*dataset));
+            }
         }
     }
     EXPECT_EQ(with.tracking.blocks(), 0U);
