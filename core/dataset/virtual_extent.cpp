@@ -67,7 +67,7 @@ Status VirtualExtent::unlimited_size(std::uint64_t& size) noexcept {
     if (from >= source_->rank()) {
         return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset_.address());
     }
-    const std::uint64_t slices = slices_below(mappings_.source(), source_->dims()[from]);
+    const std::uint64_t slices = slices_shown(mappings_.source(), source_->dims()[from]);
     size = clip_extent(mappings_.destination(), slices, dataset_.virtual_view() == VirtualView::first_missing);
     return Status::ok;
 }

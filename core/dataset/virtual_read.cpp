@@ -98,7 +98,8 @@ Status VirtualTransfer::take_mapping() noexcept {
     return mappings_.source().unlimited_dimension() >= 0 ? take_unlimited() : take_blocks();
 }
 
-// Source and virtual selection are both unlimited: takes as many slices as the extents of both datasets have.
+// Source and virtual selection are both unlimited: takes as many slices as the extents of both datasets have. In the
+// view first_missing all that the virtual dataset has counts as part of the source, as with libhdf5.
 Status VirtualTransfer::take_unlimited() noexcept {
     SelectionSet& source = mappings_.source();
     SelectionSet& destination = mappings_.destination();
@@ -114,7 +115,8 @@ Status VirtualTransfer::take_unlimited() noexcept {
     }
     const std::uint64_t there = slices_below(source, source_space_.dims()[from]);
     const std::uint64_t shown = slices_below(destination, space_.dims()[to]);
-    const std::uint64_t slices = there < shown ? there : shown;
+    const bool clipped = there < shown && dataset_.virtual_view() != VirtualView::first_missing;
+    const std::uint64_t slices = clipped ? there : shown;
     const std::uint64_t source_size = clip_extent(source, slices, false);
     const std::uint64_t destination_size = clip_extent(destination, slices, false);
     H5MOTE_TRY(source.clip_unlimited(source_size));
