@@ -137,14 +137,34 @@ Status VirtualTransfer::take_blocks() noexcept {
     end += partial ? 1 : 0;
     for (; block < end && block < kMaxVirtualBlocks; ++block) {
         H5MOTE_TRY(unlimited_block(destination, block, block_));
+        H5MOTE_TRY(make_room(d));
         H5MOTE_TRY(take_piece(block_, block));
+    }
+    piece_space_ = &space_;
+    piece_request_ = request_.selection;
+    return Status::ok;
+}
+
+// The extent may end within block_: its elements are those of the source all the same, from the first one on.
+Status VirtualTransfer::make_room(std::size_t d) noexcept {
+    const Selection block = block_;
+    const std::uint64_t end = block.hyperslab().start[d] + block.hyperslab().block[d];
+    if (end <= space_.dims()[d]) {
+        return Status::ok;
+    }
+    const auto size = [&](unsigned i) { return i == d ? end : space_.dims()[i]; };
+    DataspaceEditor::set(block_space_, false, static_cast<unsigned>(space_.rank()), size, size);
+    piece_space_ = &block_space_;
+    if (request_.selection.type() == SelectionType::all) {
+        H5MOTE_TRY(extent_.select_hyperslab(SelectionOp::set, {{low_, space_.rank()}, {}, space_.dims(), {}}, space_));
+        piece_request_ = extent_;
     }
     return Status::ok;
 }
 
 Status VirtualTransfer::take_piece(const Selection& destination, std::uint64_t block) noexcept {
     Selection shown = destination;
-    const Status bounded = shown.bounds(space_, piece_low_, piece_high_);
+    const Status bounded = shown.bounds(*piece_space_, piece_low_, piece_high_);
     if (bounded == Status::not_found) {
         return Status::ok;
     }
@@ -154,7 +174,8 @@ Status VirtualTransfer::take_piece(const Selection& destination, std::uint64_t b
             return Status::ok;
         }
     }
-    H5MOTE_TRY(project_intersection(request_.selection, space_, memory_selection_, memory_space_, shown, in_memory_));
+    H5MOTE_TRY(
+        project_intersection(piece_request_, *piece_space_, memory_selection_, memory_space_, shown, in_memory_));
     std::uint64_t count = 0;
     H5MOTE_TRY(in_memory_.view().element_count(memory_space_, count));
     if (count == 0) {
@@ -177,10 +198,10 @@ Status VirtualTransfer::locate(const Selection& shown) noexcept {
     if (source.type() == SelectionType::all) {
         // The source may have more elements by now than when it was mapped, or fewer. As in libhdf5, it does as long as
         // it has those that are wanted.
-        return project_counterparts(shown, space_, source, source_space_, request_.selection, in_source_);
+        return project_counterparts(shown, *piece_space_, source, source_space_, piece_request_, in_source_);
     }
     H5MOTE_TRY(reach_of_source());
-    H5MOTE_TRY(project_intersection(shown, space_, source, reach_, request_.selection, in_source_));
+    H5MOTE_TRY(project_intersection(shown, *piece_space_, source, reach_, piece_request_, in_source_));
     return part_with_source();
 }
 

@@ -57,7 +57,8 @@ public:
           in_memory_(context_),
           beyond_(context_),
           counted_(context_),
-          block_(context_) {
+          block_(context_),
+          extent_(context_) {
         counted_.select_none();
     }
     VirtualTransfer(const VirtualTransfer&) = delete;
@@ -80,6 +81,7 @@ private:
     H5MOTE_STEP Status take_mapping() noexcept;
     Status take_unlimited() noexcept;
     Status take_blocks() noexcept;
+    Status make_room(std::size_t d) noexcept;
     Status take_piece(const Selection& destination, std::uint64_t block) noexcept;
     /// `missing`: there is no source, which leaves what is there.
     Status open_source(std::uint64_t block, bool& missing) noexcept;
@@ -104,6 +106,11 @@ private:
     SelectionSet beyond_;  // in memory: what the mapping selects beyond the extent of the source
     SelectionSet counted_;
     SelectionSet block_;
+    SelectionSet extent_;  // all of the extent, for a request of it that is used with block_space_
+    const Dataspace* piece_space_ =
+        &space_;  // in which the piece at hand and the request are selected: space_ or block_space_
+    Selection piece_request_ = request_.selection;
+    Dataspace block_space_;  // the extent, enlarged to a block that it has in part
     Dataspace source_space_;
     Dataspace reach_;  // the source's extent, enlarged to all that the mapping selects
     Dataspace memory_space_;

@@ -221,6 +221,36 @@ TEST(VirtualChanges, NumberedSources) {
     EXPECT_EQ(bench.source("part%1"), (Numbers{2, 21, 22}));
 }
 
+// The extent may end within the block of one source, where another source ends.
+TEST(VirtualChanges, NumberedSourceInPart) {
+    Bench bench;
+    ASSERT_EQ(bench.begin(), Status::ok);
+    bench.make_source("part0", 3, 10);
+    bench.make_source("part1", 3, 20);
+    bench.make_source("log", 4, 1, true);
+    const Dataspace three = Dataspace::simple({3});
+    const Dataspace growing = Dataspace::unlimited(4);
+    const auto endless = Selection::hyperslab({0}, {1}, {1}, {kUnlimited});
+    const auto blocks = Selection::hyperslab({0, 0}, {kUnlimited, 1}, {3, 1}, {3, 1});
+    const auto column = Selection::hyperslab({0, 1}, {1, 1}, {1, 1}, {kUnlimited, 1});
+    const NewMapping mappings[] = {{"part%b", "s", Selection::all(), &three, blocks},
+                                   {"log", "s", endless, &growing, column}};
+    auto data = bench.make("v", Dataspace::simple({1, 2}, {kUnlimited, 2}), mappings);
+    ASSERT_EQ(data.status(), Status::ok);
+    EXPECT_EQ(all_of(*data), (Numbers{10, 1, 11, 2, 12, 3, 20, 4, 21, -1, 22, -1}));
+    ASSERT_EQ(data->set_virtual_view(VirtualView::first_missing), Status::ok);
+    EXPECT_EQ(all_of(*data), (Numbers{10, 1, 11, 2, 12, 3, 20, 4}));
+    ASSERT_EQ(data->write(Selection::all(), kNumber.view(), bytes_of(counted(8, 50))), Status::ok);
+    EXPECT_EQ(bench.source("part1"), (Numbers{56, 21, 22}));
+    const auto last = Selection::hyperslab({2, 0}, {2, 2});
+    ASSERT_EQ(data->write(last, kNumber.view(), bytes_of(counted(4, 70))), Status::ok);
+    EXPECT_EQ(bench.source("part0"), (Numbers{50, 52, 70}));
+    EXPECT_EQ(bench.source("part1"), (Numbers{72, 21, 22}));
+    const std::uint64_t points[] = {3, 1, 3, 0, 2, 0};
+    ASSERT_EQ(data->write(Selection::points(2, points), kNumber.view(), bytes_of({7, 8, 9})), Status::ok);
+    EXPECT_EQ(all_of(*data), (Numbers{50, 51, 52, 53, 9, 71, 8, 7}));
+}
+
 // An element that has two sources does not stand for one that has none.
 TEST(VirtualChanges, OverlappingMappings) {
     Bench bench;
