@@ -81,14 +81,14 @@ private:
     H5MOTE_STEP Status take_mapping() noexcept;
     Status take_unlimited() noexcept;
     Status take_blocks() noexcept;
-    Status make_room(std::size_t d) noexcept;
+    H5MOTE_STEP Status make_room(std::size_t d) noexcept;
     Status take_piece(const Selection& destination, std::uint64_t block) noexcept;
     /// `missing`: there is no source, which leaves what is there.
     Status open_source(std::uint64_t block, bool& missing) noexcept;
-    Status locate(const Selection& shown) noexcept;
+    H5MOTE_STEP Status locate(const Selection& shown) noexcept;
     Status reach_of_source() noexcept;
-    Status part_with_source() noexcept;
-    Status fill_beyond() noexcept;
+    H5MOTE_STEP Status part_with_source() noexcept;
+    H5MOTE_STEP Status fill_beyond() noexcept;
 
     DatasetState& dataset_;
     Context& context_;
@@ -107,8 +107,8 @@ private:
     SelectionSet counted_;
     SelectionSet block_;
     SelectionSet extent_;  // all of the extent, for a request of it that is used with block_space_
-    const Dataspace* piece_space_ =
-        &space_;  // in which the piece at hand and the request are selected: space_ or block_space_
+    // In which the piece at hand and the request are selected: space_ or block_space_; and the request there.
+    const Dataspace* piece_space_ = &space_;
     Selection piece_request_ = request_.selection;
     Dataspace block_space_;  // the extent, enlarged to a block that it has in part
     Dataspace source_space_;
