@@ -141,13 +141,24 @@ void compare_part(Random& random, Ours& ours, Dataset& data, const Sizes& extent
         part.push_back(expected.values[element]);
         writable = writable && expected.written[element];
     }
-    std::vector<std::int32_t> values(part.size());
-    Ours::same(data.read(selection, datatype_of<std::int32_t>(), bytes_of(values)), "read a part");
-    compare(values, part, ("a part, " + pick.text()).c_str());
+    // Into, and from, a part of memory.
+    const Sizes room = {part.size() + random.between(1, 9)};
+    const Pick places = Pick::random_line(random, room[0], part.size());
+    SelectionSet unused(ours.library());
+    const Dataspace memory = Dataspace::simple({room[0]});
+    const Selection in_memory = places.view(unused, memory);
+    std::vector<std::int32_t> wanted(room[0], 99);
+    std::size_t next = 0;
+    for (const std::uint64_t place : places.elements(room)) {
+        wanted[place] = part[next++];
+    }
+    std::vector<std::int32_t> values(room[0], 99);
+    Ours::same(data.read(selection, datatype_of<std::int32_t>(), memory, in_memory, bytes_of(values)), "read a part");
+    compare(values, wanted, ("a part, " + pick.text() + " to " + places.text()).c_str());
     // What is written to other files is made durable, which takes its time.
     if (random.one_in(5)) {
-        Ours::same(data.write(selection, datatype_of<std::int32_t>(), bytes_of(values)), "write a part",
-                   writable ? Status::ok : Status::not_found);
+        Ours::same(data.write(selection, datatype_of<std::int32_t>(), memory, in_memory, bytes_of(values)),
+                   "write a part", writable ? Status::ok : Status::not_found);
         ++totals.writes;
     }
 }
