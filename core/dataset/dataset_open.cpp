@@ -71,11 +71,16 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
 
 Status DatasetState::open(FileState& file, Address address, DatasetState*& state, unsigned depth) noexcept {
     if (FlushClient* client = file.find_client(address)) {
-        state = static_cast<DatasetState*>(client);
-        if (state->is_unused()) {
+        auto* const shared = static_cast<DatasetState*>(client);
+        if (shared->is_virtual()) {
+            // The sources may have grown since the dataset was opened first.
+            H5MOTE_TRY(file.context.formats().virtual_data->update_extent(*shared, depth));
+        }
+        if (shared->is_unused()) {
             file.retain();
         }
-        state->retain();
+        shared->retain();
+        state = shared;
         return Status::ok;
     }
     Survey found;

@@ -19,12 +19,6 @@ namespace {
 
 // ---- making ------------------------------------------------------------------------------------------------------
 
-// An extent that every selection of that rank fits.
-void make_widest(Dataspace& space, std::size_t rank) noexcept {
-    const auto size = [](unsigned) { return kUnlimited >> 1; };
-    DataspaceEditor::set(space, false, static_cast<unsigned>(rank), size, size);
-}
-
 // Whether a name is one; `numbered` becomes whether it has "%b".
 bool is_name(std::string_view name, bool& numbered) noexcept {
     bool sound = !name.empty() && name.find('\0') == std::string_view::npos;
@@ -77,7 +71,7 @@ Status Mappings::count(const Selection& selection, const Dataspace* space, std::
                        bool& known) noexcept {
     known = space != nullptr;
     if (!known && selection.rank() != 0) {
-        make_widest(widest_, selection.rank());
+        DataspaceEditor::set_widest(widest_, selection.rank());
         space = &widest_;
         known = true;
     }
@@ -103,7 +97,7 @@ Status Mappings::check_one(const NewMapping& mapping) noexcept {
         bool known = false;
         sound = count(source, mapping.source_space, there, known) == Status::ok;
         if (sound && to >= 0) {
-            make_widest(widest_, space_.rank());
+            DataspaceEditor::set_widest(widest_, space_.rank());
             const Status status = unlimited_block(destination, 0, block_);
             if (status == Status::out_of_memory) {
                 return status;
@@ -111,7 +105,7 @@ Status Mappings::check_one(const NewMapping& mapping) noexcept {
             sound = status == Status::ok && block_.view().element_count(widest_, here) == Status::ok;
         } else if (sound) {
             // What lies beyond the extent is told by check_extent().
-            make_widest(widest_, space_.rank());
+            DataspaceEditor::set_widest(widest_, space_.rank());
             sound = destination.element_count(destination.rank() == 0 ? space_ : widest_, here) == Status::ok;
         }
         sound = sound && (!known || there == here);
@@ -130,7 +124,7 @@ Status Mappings::check() noexcept {
 
 Status Mappings::encode_selection_of(Writer& writer, const Selection& selection, const Dataspace* space) noexcept {
     if (space == nullptr || selection.rank() != 0) {
-        make_widest(widest_, selection.rank());
+        DataspaceEditor::set_widest(widest_, selection.rank());
         space = &widest_;
     }
     return encode_selection_in(file_, writer, selection, *space);
@@ -265,8 +259,12 @@ Status write_virtual(DatasetState& dataset, const TransferRequest& request, cons
     std::uint64_t wanted = 0;
     std::uint64_t found = 0;
     H5MOTE_TRY(request.selection.element_count(space, wanted));
+    TransferRequest counted = request;
+    counted.memory = &space;
+    counted.memory_selection = &request.selection;
     H5MOTE_TRY(visit_sources(
-        dataset, request, space, pairs, memory_size, [](VirtualTransfer&) { return Status::ok; }, found));
+        dataset, counted, space, pairs, memory_size, [](VirtualTransfer& piece) { return piece.count_piece(); },
+        found));
     if (found != wanted) {
         return dataset.file().context.fail(Module::dataset, H5MOTE_HERE, Status::not_found, 0, found);
     }

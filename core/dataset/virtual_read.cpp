@@ -1,4 +1,4 @@
-// H5D (virtual) - transfers through the mappings, and the extent of a virtual dataset that follows from them.
+// H5D (virtual) - transfers through the mappings of a virtual dataset.
 
 #include "checked.hpp"
 #include "dataspace_editor.hpp"
@@ -7,15 +7,9 @@
 #include "unlimited.hpp"
 #include "virtual_transfer.hpp"
 
+#include <cstring>
+
 namespace h5mote {
-namespace {
-
-// Longest chain of virtual datasets of which each is a source of the one before.
-constexpr unsigned kMaxDepth = 4;
-// Most blocks of a mapping that has a source for each of its blocks.
-constexpr std::uint64_t kMaxBlocks = std::uint64_t{1} << 32;
-
-}  // namespace
 
 void VirtualSource::close() noexcept {
     (void)DatasetState::release(state_);
@@ -59,7 +53,7 @@ Status blame_mappings(DatasetState& dataset, Status status) noexcept {
 // ---- transfers ------------------------------------------------------------------------------------------------------
 
 Status VirtualTransfer::run() noexcept {
-    if (request_.depth >= kMaxDepth) {
+    if (request_.depth >= kMaxVirtualDepth) {
         return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, request_.depth);
     }
     type_ = request_.type;
@@ -69,14 +63,13 @@ Status VirtualTransfer::run() noexcept {
         H5MOTE_TRY(message_.body(body));
         type_ = DatatypeView(body);
     }
-    std::uint64_t count = 0;
-    H5MOTE_TRY(request_.selection.element_count(space_, count));
+    H5MOTE_TRY(request_.selection.element_count(space_, wanted_));
     H5MOTE_TRY(request_.selection.bounds(space_, low_, high_));
     if (request_.memory != nullptr) {
         memory_space_ = *request_.memory;
         memory_selection_ = *request_.memory_selection;
     } else {
-        const auto size = [count](unsigned /*d*/) { return count; };
+        const auto size = [this](unsigned /*d*/) { return wanted_; };
         DataspaceEditor::set(memory_space_, false, 1, size, size);
     }
     H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
@@ -105,7 +98,8 @@ Status VirtualTransfer::take_mapping() noexcept {
     return mappings_.source().unlimited_dimension() >= 0 ? take_unlimited() : take_blocks();
 }
 
-// Source and virtual selection are both unlimited: takes as many slices as the extents of both datasets have.
+// Source and virtual selection are both unlimited: takes as many slices as the extents of both datasets have. In the
+// view first_missing all that the virtual dataset has counts as part of the source, as with libhdf5.
 Status VirtualTransfer::take_unlimited() noexcept {
     SelectionSet& source = mappings_.source();
     SelectionSet& destination = mappings_.destination();
@@ -121,7 +115,8 @@ Status VirtualTransfer::take_unlimited() noexcept {
     }
     const std::uint64_t there = slices_below(source, source_space_.dims()[from]);
     const std::uint64_t shown = slices_below(destination, space_.dims()[to]);
-    const std::uint64_t slices = there < shown ? there : shown;
+    const bool clipped = there < shown && dataset_.virtual_view() != VirtualView::first_missing;
+    const std::uint64_t slices = clipped ? there : shown;
     const std::uint64_t source_size = clip_extent(source, slices, false);
     const std::uint64_t destination_size = clip_extent(destination, slices, false);
     H5MOTE_TRY(source.clip_unlimited(source_size));
@@ -140,16 +135,36 @@ Status VirtualTransfer::take_blocks() noexcept {
     std::uint64_t block = first_incomplete_block(destination, low_[d], partial);
     std::uint64_t end = first_incomplete_block(destination, high_[d] + 1, partial);
     end += partial ? 1 : 0;
-    for (; block < end && block < kMaxBlocks; ++block) {
+    for (; block < end && block < kMaxVirtualBlocks; ++block) {
         H5MOTE_TRY(unlimited_block(destination, block, block_));
+        H5MOTE_TRY(make_room(d));
         H5MOTE_TRY(take_piece(block_, block));
+    }
+    piece_space_ = &space_;
+    piece_request_ = request_.selection;
+    return Status::ok;
+}
+
+// The extent may end within block_: its elements are those of the source all the same, from the first one on.
+Status VirtualTransfer::make_room(std::size_t d) noexcept {
+    const Selection block = block_;
+    const std::uint64_t end = block.hyperslab().start[d] + block.hyperslab().block[d];
+    if (end <= space_.dims()[d]) {
+        return Status::ok;
+    }
+    const auto size = [&](unsigned i) { return i == d ? end : space_.dims()[i]; };
+    DataspaceEditor::set(block_space_, false, static_cast<unsigned>(space_.rank()), size, size);
+    piece_space_ = &block_space_;
+    if (request_.selection.type() == SelectionType::all) {
+        H5MOTE_TRY(extent_.select_hyperslab(SelectionOp::set, {{low_, space_.rank()}, {}, space_.dims(), {}}, space_));
+        piece_request_ = extent_;
     }
     return Status::ok;
 }
 
 Status VirtualTransfer::take_piece(const Selection& destination, std::uint64_t block) noexcept {
     Selection shown = destination;
-    const Status bounded = shown.bounds(space_, piece_low_, piece_high_);
+    const Status bounded = shown.bounds(*piece_space_, piece_low_, piece_high_);
     if (bounded == Status::not_found) {
         return Status::ok;
     }
@@ -159,7 +174,8 @@ Status VirtualTransfer::take_piece(const Selection& destination, std::uint64_t b
             return Status::ok;
         }
     }
-    H5MOTE_TRY(project_intersection(request_.selection, space_, memory_selection_, memory_space_, shown, in_memory_));
+    H5MOTE_TRY(
+        project_intersection(piece_request_, *piece_space_, memory_selection_, memory_space_, shown, in_memory_));
     std::uint64_t count = 0;
     H5MOTE_TRY(in_memory_.view().element_count(memory_space_, count));
     if (count == 0) {
@@ -170,16 +186,170 @@ Status VirtualTransfer::take_piece(const Selection& destination, std::uint64_t b
     if (missing) {
         return Status::ok;
     }
-    H5MOTE_TRY(project_intersection(shown, space_, mappings_.source(), source_space_, request_.selection, in_source_));
-    elements_ += count;
-    return piece_(*this);
+    H5MOTE_TRY(locate(shown));
+    H5MOTE_TRY(in_memory_.view().element_count(memory_space_, count));
+    return request_.write && count == 0 ? Status::ok : piece_(*this);
+}
+
+// Finds out where in the source the elements of in_memory_ are.
+Status VirtualTransfer::locate(const Selection& shown) noexcept {
+    beyond_.select_none();
+    const Selection source = mappings_.source();
+    if (source.type() == SelectionType::all) {
+        // The source may have more elements by now than when it was mapped, or fewer. As in libhdf5, it does as long as
+        // it has those that are wanted.
+        return project_counterparts(shown, *piece_space_, source, source_space_, piece_request_, in_source_);
+    }
+    H5MOTE_TRY(reach_of_source());
+    H5MOTE_TRY(project_intersection(shown, *piece_space_, source, reach_, piece_request_, in_source_));
+    return part_with_source();
+}
+
+Status VirtualTransfer::reach_of_source() noexcept {
+    const Selection source = mappings_.source();
+    const auto rank = static_cast<unsigned>(source_space_.rank());
+    if (source.rank() != rank) {
+        reach_ = source_space_;  // for which a selection of another rank is refused
+        return Status::ok;
+    }
+    DataspaceEditor::set_widest(reach_, rank);
+    const Status bounded = source.bounds(reach_, piece_low_, piece_high_);
+    if (bounded != Status::ok && bounded != Status::not_found) {
+        return bounded;
+    }
+    const auto size = [&](unsigned d) {
+        const std::uint64_t there = source_space_.dims()[d];
+        return bounded == Status::ok && piece_high_[d] >= there ? piece_high_[d] + 1 : there;
+    };
+    DataspaceEditor::set(reach_, false, rank, size, size);
+    return Status::ok;
+}
+
+// Leaves in in_source_ and in_memory_ what lies in the extent of the source. beyond_ becomes the rest.
+Status VirtualTransfer::part_with_source() noexcept {
+    H5MOTE_TRY(in_source_.view().bounds(reach_, piece_low_, piece_high_));
+    bool all = true;
+    for (std::size_t d = 0; d < source_space_.rank(); ++d) {
+        all = all && piece_high_[d] < source_space_.dims()[d];
+    }
+    if (all) {
+        return Status::ok;
+    }
+    SelectionSet part(context_);
+    SelectionSet there(context_);
+    SelectionSet kept(context_);
+    H5MOTE_TRY(part.combine(SelectionOp::set, in_source_, reach_));
+    H5MOTE_TRY(part.combine(SelectionOp::not_b, Selection::all(), source_space_));
+    H5MOTE_TRY(project_intersection(in_source_, reach_, in_memory_, memory_space_, part, beyond_));
+    H5MOTE_TRY(there.combine(SelectionOp::set, in_source_, reach_));
+    H5MOTE_TRY(there.combine(SelectionOp::and_, Selection::all(), source_space_));
+    H5MOTE_TRY(project_intersection(in_source_, reach_, in_memory_, memory_space_, there, kept));
+    in_source_ = static_cast<SelectionSet&&>(there);
+    in_memory_ = static_cast<SelectionSet&&>(kept);
+    return Status::ok;
+}
+
+namespace {
+
+// The fill value of a source, put into the caller's buffer.
+class SourceFill {
+public:
+    explicit SourceFill(DatasetState& source) noexcept : source_(source), values_(source.file()) {}
+
+    // `type`: of the elements in memory; `stored`: which have the form of the file.
+    Status prepare(DatatypeView type, bool stored) noexcept;
+    Status put(const Selection& selection, const Dataspace& memory, Bytes data) noexcept;
+
+private:
+    Status put_run(const std::byte* element, std::uint64_t count, std::byte* to) noexcept;
+
+    DatasetState& source_;
+    FileSource values_;
+    Conversion conversion_;
+    SelectionRuns runs_;
+    std::uint32_t memory_size_ = 0;
+};
+
+Status SourceFill::prepare(DatatypeView type, bool stored) noexcept {
+    FileState& file = source_.file();
+    HeaderMessage message(file, source_.address());
+    ConstBytes body;
+    DatatypeView from;
+    H5MOTE_TRY(message.find(MessageType::datatype));
+    H5MOTE_TRY(message.body(body));
+    H5MOTE_TRY(view_datatype(file.context, body, from));
+    memory_size_ = type.size();
+    const Status status = stored ? conversion_.prepare_identical(from, type) : Status::type_mismatch;
+    if (status != Status::type_mismatch) {
+        return status;
+    }
+    return prepare_conversion(file.context, conversion_, from, type,
+                              stored ? FileValues() : values_.values(file, FileValues::Side::from));
+}
+
+Status SourceFill::put(const Selection& selection, const Dataspace& memory, Bytes data) noexcept {
+    H5MOTE_TRY(runs_.reset(selection, memory));
+    Context& context = source_.file().context;
+    const std::size_t size = source_.element_size();
+    auto* const element = static_cast<std::byte*>(context.allocate(MemoryKind::other, size));
+    if (element == nullptr) {
+        return Status::out_of_memory;
+    }
+    Status status = source_.fill(element, 1);
+    SelectionRun run{0, 0, 0};
+    while (status == Status::ok && runs_.next(run)) {
+        status = put_run(element, run.length, data.data() + static_cast<std::size_t>(run.offset) * memory_size_);
+    }
+    context.release(MemoryKind::other, element, size);
+    return status;
+}
+
+Status SourceFill::put_run(const std::byte* element, std::uint64_t count, std::byte* to) noexcept {
+    // The sequences of the virtual dataset's own fill value are there.
+    conversion_.empty(static_cast<std::size_t>(count), to, memory_size_, true);
+    if (source_.reads_as_zeros()) {
+        std::memset(to, 0, static_cast<std::size_t>(count) * memory_size_);
+        return Status::ok;
+    }
+    Status status = Status::ok;
+    for (; count > 0 && status == Status::ok; --count, to += memory_size_) {
+        status = conversion_.run(1, element, source_.element_size(), to, memory_size_);
+    }
+    return status;
+}
+
+}  // namespace
+
+Status VirtualTransfer::fill_beyond() noexcept {
+    auto* const fill = context_.create<SourceFill>(MemoryKind::other, *source_);
+    if (fill == nullptr) {
+        return Status::out_of_memory;
+    }
+    Status status = fill->prepare(type_, request_.stored);
+    if (status == Status::ok) {
+        status = fill->put(beyond_, memory_space_, request_.data);
+    }
+    context_.destroy(MemoryKind::other, fill);
+    return status;
 }
 
 Status VirtualTransfer::transfer_piece() noexcept {
     const Selection in_source = in_source_;
     const Selection in_memory = in_memory_;
-    return transfer(*source_, {in_source, type_, &memory_space_, &in_memory, request_.data, request_.write,
-                               request_.stored, static_cast<std::uint8_t>(request_.depth + 1)});
+    H5MOTE_TRY(transfer(*source_, {in_source, type_, &memory_space_, &in_memory, request_.data, request_.write,
+                                   request_.stored, static_cast<std::uint8_t>(request_.depth + 1)}));
+    return request_.write || beyond_.type() == SelectionType::none ? Status::ok : fill_beyond();
+}
+
+Status VirtualTransfer::count_piece() noexcept {
+    std::uint64_t count = 0;
+    H5MOTE_TRY(in_memory_.view().element_count(memory_space_, count));
+    if (count == wanted_ || elements_ == wanted_) {
+        elements_ = wanted_;
+        return Status::ok;
+    }
+    H5MOTE_TRY(counted_.combine(SelectionOp::or_, in_memory_, memory_space_));
+    return counted_.view().element_count(memory_space_, elements_);
 }
 
 namespace {
@@ -246,196 +416,7 @@ Status read_virtual(DatasetState& dataset, const TransferRequest& request, const
         elements);
 }
 
-// ---- the extent --------------------------------------------------------------------------------------------------
-
-class VirtualExtent {
-public:
-    VirtualExtent(DatasetState& dataset, unsigned depth) noexcept
-        : dataset_(dataset), mappings_(dataset.file()), source_(dataset.file()), depth_(depth) {}
-
-    Status run() noexcept;
-    // Whether `dims` have room for what is selected in limited dimensions.
-    Status check(const std::uint64_t* dims) noexcept;
-
-private:
-    void make_widest() noexcept;
-    Status limits() noexcept;
-    Status unlimited_size(std::uint64_t& size) noexcept;
-    Status blocks_size(std::uint64_t& size) noexcept;
-
-    DatasetState& dataset_;
-    VirtualLayout mappings_;
-    VirtualMapping names_;
-    VirtualSource source_;
-    unsigned depth_;
-    Dataspace widest_;
-    std::uint64_t least_[H5MOTE_MAX_RANK] = {};  // sizes that limited selections need
-    std::uint64_t size_[H5MOTE_MAX_RANK];        // sizes from unlimited selections; kUnlimited: there are none
-    std::uint64_t low_[H5MOTE_MAX_RANK];
-    std::uint64_t high_[H5MOTE_MAX_RANK];
-};
-
-// Raises least_ to what a mapping needs in the dimensions in which its virtual selection is limited.
-Status VirtualExtent::limits() noexcept {
-    SelectionSet& destination = mappings_.destination();
-    const int unlimited = destination.unlimited_dimension();
-    if (destination.type() == SelectionType::all || destination.type() == SelectionType::none) {
-        return Status::ok;
-    }
-    if (destination.rank() != dataset_.rank()) {
-        return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset_.address());
-    }
-    SelectionSet clipped(dataset_.file().context);
-    H5MOTE_TRY(clipped.combine(SelectionOp::set, destination, widest_));
-    if (unlimited >= 0) {
-        const Selection whole = destination.view();
-        H5MOTE_TRY(clipped.clip_unlimited(whole.hyperslab().start[static_cast<std::size_t>(unlimited)] + 1));
-    }
-    const Status status = clipped.view().bounds(widest_, low_, high_);
-    for (unsigned d = 0; status == Status::ok && d < dataset_.rank(); ++d) {
-        if (static_cast<int>(d) != unlimited && high_[d] >= least_[d]) {
-            least_[d] = high_[d] + 1;
-        }
-    }
-    return status == Status::not_found ? Status::ok : status;
-}
-
-Status VirtualExtent::unlimited_size(std::uint64_t& size) noexcept {
-    bool numbered = false;
-    H5MOTE_TRY(mappings_.resolve(0, names_, numbered));
-    H5MOTE_TRY(source_.open(names_, mappings_.same_file(), depth_ + 1));
-    const auto from = static_cast<std::size_t>(mappings_.source().unlimited_dimension());
-    if (from >= source_->rank()) {
-        return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset_.address());
-    }
-    const std::uint64_t slices = slices_below(mappings_.source(), source_->dims()[from]);
-    size = clip_extent(mappings_.destination(), slices, dataset_.virtual_view() == VirtualView::first_missing);
-    return Status::ok;
-}
-
-// The size that a mapping with a source for each block needs. Looks for the sources in turn, until more than `gap` are
-// missing in a row. The extent ends with the last block found or, in the view first_missing, before the first one
-// missing.
-Status VirtualExtent::blocks_size(std::uint64_t& size) noexcept {
-    const bool first_missing = dataset_.virtual_view() == VirtualView::first_missing;
-    const std::uint64_t gap = first_missing ? 0 : dataset_.virtual_gap();
-    std::uint64_t blocks = 0;
-    for (std::uint64_t block = 0; block - blocks <= gap && block < kMaxBlocks; ++block) {
-        bool numbered = false;
-        H5MOTE_TRY(mappings_.resolve(block, names_, numbered));
-        if (!numbered) {
-            return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0,
-                                                dataset_.address());
-        }
-        const Status status = source_.open(names_, mappings_.same_file(), depth_ + 1);
-        if (status == Status::ok) {
-            blocks = block + 1;
-        } else if (!is_missing_source(status)) {
-            return status;
-        }
-    }
-    size = 0;
-    if (blocks == 0) {
-        return Status::ok;
-    }
-    SelectionSet block(dataset_.file().context);
-    const auto d = static_cast<std::size_t>(mappings_.destination().unlimited_dimension());
-    H5MOTE_TRY(unlimited_block(mappings_.destination(), first_missing ? blocks : blocks - 1, block));
-    H5MOTE_TRY(block.view().bounds(widest_, low_, high_));
-    size = first_missing ? low_[d] : high_[d] + 1;
-    return Status::ok;
-}
-
-void VirtualExtent::make_widest() noexcept {
-    const auto size = [](unsigned) { return kUnlimited >> 1; };
-    DataspaceEditor::set(widest_, false, dataset_.rank(), size, size);
-}
-
-Status VirtualExtent::check(const std::uint64_t* dims) noexcept {
-    make_widest();
-    H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
-    Status status;
-    while ((status = mappings_.next()) == Status::ok) {
-        H5MOTE_TRY(limits());
-    }
-    for (unsigned d = 0; status == Status::not_found && d < dataset_.rank(); ++d) {
-        if (dims[d] < least_[d]) {
-            return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, d, least_[d]);
-        }
-    }
-    return status == Status::not_found ? Status::ok : status;
-}
-
-Status VirtualExtent::run() noexcept {
-    const unsigned rank = dataset_.rank();
-    for (unsigned d = 0; d < rank; ++d) {
-        size_[d] = kUnlimited;
-    }
-    make_widest();
-    H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
-    Status status;
-    while ((status = mappings_.next()) == Status::ok) {
-        H5MOTE_TRY(limits());
-        const int unlimited = mappings_.destination().unlimited_dimension();
-        if (unlimited < 0) {
-            continue;
-        }
-        std::uint64_t size = 0;
-        status = mappings_.source().unlimited_dimension() >= 0 ? unlimited_size(size) : blocks_size(size);
-        if (status == Status::unsupported && !mappings_.same_file() && dataset_.file().opener() == nullptr) {
-            // Without an opener the file of this source cannot be opened: keep the size that this file has recorded.
-            size = dataset_.dims()[unlimited];
-        } else if (status != Status::ok && !is_missing_source(status)) {
-            return status;
-        }
-        std::uint64_t& here = size_[unlimited];
-        const bool smaller = dataset_.virtual_view() == VirtualView::first_missing;
-        here = here == kUnlimited || (smaller ? size < here : size > here) ? size : here;
-    }
-    if (status != Status::not_found) {
-        return status;
-    }
-    std::uint64_t bytes = dataset_.element_size();
-    bool sound = true;
-    for (unsigned d = 0; d < rank; ++d) {
-        std::uint64_t& size = size_[d];
-        size = size == kUnlimited ? dataset_.dims()[d] : size < least_[d] ? least_[d] : size;
-        size = size > dataset_.max_dims()[d] ? dataset_.max_dims()[d] : size;
-        sound = sound && checked_multiply(bytes, size, bytes);
-    }
-    if (!sound) {
-        return Status::overflow;
-    }
-    for (unsigned d = 0; d < rank; ++d) {
-        dataset_.dims()[d] = size_[d];
-    }
-    return Status::ok;
-}
-
-template <typename Step>
-Status with_extent(DatasetState& dataset, unsigned depth, Step step) noexcept {
-    Context& context = dataset.file().context;
-    auto* const work = context.create<VirtualExtent>(MemoryKind::other, dataset, depth);
-    if (work == nullptr) {
-        return Status::out_of_memory;
-    }
-    const Status status = step(*work);
-    context.destroy(MemoryKind::other, work);
-    return status;
-}
-
-Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
-    if (depth >= kMaxDepth) {
-        return dataset.file().context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, depth);
-    }
-    return blame_mappings(dataset, with_extent(dataset, depth, [](VirtualExtent& extent) { return extent.run(); }));
-}
-
 }  // namespace
-
-Status check_virtual_extent(DatasetState& dataset, const std::uint64_t* dims) noexcept {
-    return with_extent(dataset, 0, [dims](VirtualExtent& extent) { return extent.check(dims); });
-}
 
 const VirtualDataFormat formats::virtual_data = {&read_virtual, &update_virtual_extent};
 

@@ -18,6 +18,11 @@ struct DataspaceEditor {
             space.valid_ = space.dims_[d] != kUnlimited && space.dims_[d] <= space.max_dims_[d];
         }
     }
+    /// Makes `space` an extent that every selection of `rank` fits.
+    static void set_widest(Dataspace& space, std::size_t rank) noexcept {
+        const auto size = [](unsigned) { return kUnlimited >> 1; };
+        set(space, false, static_cast<unsigned>(rank), size, size);
+    }
 };
 
 }  // namespace h5mote

@@ -126,6 +126,9 @@ Status Intersection::points(const Selection& source, const Dataspace& source_spa
             while (element - held_.packed >= held_.length && destination_.next(held_)) {
             }
             if (intersects) {
+                if (element - held_.packed >= held_.length) {
+                    return Status::invalid_argument;
+                }
                 H5MOTE_TRY(points_.reserve(space_.rank()));
                 coordinates_of(space_, held_.offset + (element - held_.packed), low_);
                 for (std::size_t d = 0; d < space_.rank(); ++d) {
@@ -318,17 +321,26 @@ Status project_rank(const Selection& selection, const Dataspace& space, unsigned
 Status project_intersection(const Selection& source, const Dataspace& source_space, const Selection& destination,
                             const Dataspace& destination_space, const Selection& intersect,
                             SelectionSet& projected) noexcept {
+    std::uint64_t count = 0;
+    std::uint64_t destination_count = 0;
+    H5MOTE_TRY(source.element_count(source_space, count));
+    H5MOTE_TRY(destination.element_count(destination_space, destination_count));
+    return count == destination_count
+               ? project_counterparts(source, source_space, destination, destination_space, intersect, projected)
+               : Status::invalid_argument;
+}
+
+Status project_counterparts(const Selection& source, const Dataspace& source_space, const Selection& destination,
+                            const Dataspace& destination_space, const Selection& intersect,
+                            SelectionSet& projected) noexcept {
     Context& context = SelectionEditor::context(projected);
     std::uint64_t count = 0;
     std::uint64_t destination_count = 0;
     H5MOTE_TRY(source.element_count(source_space, count));
     H5MOTE_TRY(destination.element_count(destination_space, destination_count));
     H5MOTE_TRY(intersect.validate(source_space));
-    if (count != destination_count) {
-        return Status::invalid_argument;
-    }
     SelectionSet made(context);
-    if (intersect.type() == SelectionType::all) {
+    if (intersect.type() == SelectionType::all && count == destination_count) {
         H5MOTE_TRY(SelectionEditor::copy(made, destination));
     } else if (count == 0 || intersect.type() == SelectionType::none) {
         made.select_none();
@@ -339,6 +351,9 @@ Status project_intersection(const Selection& source, const Dataspace& source_spa
         // A scalar destination has one element, and so has the source: intersect within the source, then take all or
         // nothing.
         const bool scalar = destination_space.rank() == 0;
+        if (scalar && count != destination_count) {
+            return Status::invalid_argument;
+        }
         auto* work =
             context.create<Intersection>(MemoryKind::other, context, scalar ? source_space : destination_space);
         if (work == nullptr) {

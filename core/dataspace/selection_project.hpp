@@ -21,4 +21,10 @@ Status project_intersection(const Selection& source, const Dataspace& source_spa
                             const Dataspace& destination_space, const Selection& intersect,
                             SelectionSet& projected) noexcept;
 
+/// The same where `source` and `destination` need not select equally many elements, as long as each element of
+/// `intersect` has a counterpart. invalid_argument: one has none.
+Status project_counterparts(const Selection& source, const Dataspace& source_space, const Selection& destination,
+                            const Dataspace& destination_space, const Selection& intersect,
+                            SelectionSet& projected) noexcept;
+
 }  // namespace h5mote

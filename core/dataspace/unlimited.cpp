@@ -35,6 +35,12 @@ std::uint64_t slices_below(const Selection& selection, std::uint64_t size) noexc
     return is_solid(axis) ? size - axis.start : axis.index_of(size);
 }
 
+std::uint64_t slices_shown(const Selection& selection, std::uint64_t size) noexcept {
+    const Axis axis = endless_axis(selection);
+    const bool first = size > axis.start && size - axis.start <= axis.stride;
+    return first && !is_solid(axis) ? axis.block : slices_below(selection, size);
+}
+
 std::uint64_t clip_extent(const Selection& selection, std::uint64_t slices, bool trailing) noexcept {
     const Axis axis = endless_axis(selection);
     std::uint64_t extent = 0;

@@ -11,6 +11,10 @@ std::uint64_t slice_elements(const Selection& selection) noexcept;
 /// How many coordinates of the unlimited dimension are selected below `size`.
 std::uint64_t slices_below(const Selection& selection, std::uint64_t size) noexcept;
 
+/// The same, but as H5S_hyper_get_clip_extent_match counts for the extent of a virtual dataset: the first block of an
+/// unlimited count is whole as soon as it has begun, until the second one begins.
+std::uint64_t slices_shown(const Selection& selection, std::uint64_t size) noexcept;
+
 /// The size at which to clip so that `slices` coordinates of the unlimited dimension stay selected. `trailing`:
 /// including the coordinates behind them that are not selected. kUnlimited when it does not fit.
 std::uint64_t clip_extent(const Selection& selection, std::uint64_t slices, bool trailing) noexcept;

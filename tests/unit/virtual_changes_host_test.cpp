@@ -155,6 +155,56 @@ TEST(VirtualChanges, TheSameFileAndUnlimitedExtents) {
     EXPECT_EQ(all_of(*data).size(), 14U);
 }
 
+// Each opening determines the extent anew, for the handles too that are open already.
+TEST(VirtualChanges, SourcesThatGrowMeanwhile) {
+    Bench bench;
+    ASSERT_EQ(bench.begin(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {4};
+    Group root = bench.file.root();
+    auto source = root.create_dataset("source", kNumber.view(), Dataspace::unlimited(3), create);
+    ASSERT_EQ(source.status(), Status::ok);
+    ASSERT_EQ(source->write(Selection::all(), kNumber.view(), bytes_of(counted(3))), Status::ok);
+    const auto endless = Selection::hyperslab({0}, {1}, {1}, {kUnlimited});
+    const Dataspace extent = Dataspace::unlimited(3);
+    const NewMapping of_source{".", "source", endless, &extent, endless};
+    const NewMapping of_virtual{".", "v", endless, &extent, endless};
+    auto data = bench.make("v", extent, {&of_source, 1});
+    auto outer = bench.make("w", extent, {&of_virtual, 1});
+    ASSERT_EQ(outer.status(), Status::ok);
+    EXPECT_EQ(all_of(*outer), counted(3));
+    const std::int32_t more[] = {4, 5};
+    ASSERT_EQ(source->append_records(more, 2), Status::ok);
+    EXPECT_EQ(data->size(), 3U);
+    {
+        // That of the source, which is open, first.
+        auto again = root.open_dataset("w");
+        ASSERT_EQ(again.status(), Status::ok);
+        EXPECT_EQ(all_of(*again), counted(5));
+        EXPECT_EQ(data->size(), 5U);
+        EXPECT_EQ(outer->size(), 5U);
+    }
+    ASSERT_EQ(source->set_extent({2}), Status::ok);
+    auto again = root.open_dataset("v");
+    ASSERT_EQ(again.status(), Status::ok);
+    EXPECT_EQ(all_of(*again), counted(2));
+    EXPECT_EQ(all_of(*data), counted(2));
+    // The view that was chosen stays.
+    bench.make_source("part0", 2, 10);
+    bench.make_source("part2", 2, 30);
+    const Dataspace two = Dataspace::simple({2});
+    const auto blocks = Selection::hyperslab({0}, {kUnlimited}, {2}, {2});
+    const NewMapping numbered{"part%b", "s", Selection::all(), &two, blocks};
+    auto parts = bench.make("parts", Dataspace::unlimited(0), {&numbered, 1});
+    ASSERT_EQ(parts.status(), Status::ok);
+    ASSERT_EQ(parts->set_virtual_view(VirtualView::last_available, 1), Status::ok);
+    EXPECT_EQ(all_of(*parts), (Numbers{10, 11, -1, -1, 30, 31}));
+    bench.make_source("part4", 2, 50);
+    auto more_parts = root.open_dataset("parts");
+    ASSERT_EQ(more_parts.status(), Status::ok);
+    EXPECT_EQ(all_of(*parts), (Numbers{10, 11, -1, -1, 30, 31, -1, -1, 50, 51}));
+}
+
 TEST(VirtualChanges, NumberedSources) {
     Bench bench;
     ASSERT_EQ(bench.begin(), Status::ok);
@@ -169,6 +219,105 @@ TEST(VirtualChanges, NumberedSources) {
     ASSERT_EQ(data->write(Selection::hyperslab({2}, {2}), kNumber.view(), bytes_of({1, 2})), Status::ok);
     EXPECT_EQ(bench.source("part%0"), (Numbers{10, 11, 1}));
     EXPECT_EQ(bench.source("part%1"), (Numbers{2, 21, 22}));
+}
+
+// The extent may end within the block of one source, where another source ends.
+TEST(VirtualChanges, NumberedSourceInPart) {
+    Bench bench;
+    ASSERT_EQ(bench.begin(), Status::ok);
+    bench.make_source("part0", 3, 10);
+    bench.make_source("part1", 3, 20);
+    bench.make_source("log", 4, 1, true);
+    const Dataspace three = Dataspace::simple({3});
+    const Dataspace growing = Dataspace::unlimited(4);
+    const auto endless = Selection::hyperslab({0}, {1}, {1}, {kUnlimited});
+    const auto blocks = Selection::hyperslab({0, 0}, {kUnlimited, 1}, {3, 1}, {3, 1});
+    const auto column = Selection::hyperslab({0, 1}, {1, 1}, {1, 1}, {kUnlimited, 1});
+    const NewMapping mappings[] = {{"part%b", "s", Selection::all(), &three, blocks},
+                                   {"log", "s", endless, &growing, column}};
+    auto data = bench.make("v", Dataspace::simple({1, 2}, {kUnlimited, 2}), mappings);
+    ASSERT_EQ(data.status(), Status::ok);
+    EXPECT_EQ(all_of(*data), (Numbers{10, 1, 11, 2, 12, 3, 20, 4, 21, -1, 22, -1}));
+    ASSERT_EQ(data->set_virtual_view(VirtualView::first_missing), Status::ok);
+    EXPECT_EQ(all_of(*data), (Numbers{10, 1, 11, 2, 12, 3, 20, 4}));
+    ASSERT_EQ(data->write(Selection::all(), kNumber.view(), bytes_of(counted(8, 50))), Status::ok);
+    EXPECT_EQ(bench.source("part1"), (Numbers{56, 21, 22}));
+    const auto last = Selection::hyperslab({2, 0}, {2, 2});
+    ASSERT_EQ(data->write(last, kNumber.view(), bytes_of(counted(4, 70))), Status::ok);
+    EXPECT_EQ(bench.source("part0"), (Numbers{50, 52, 70}));
+    EXPECT_EQ(bench.source("part1"), (Numbers{72, 21, 22}));
+    const std::uint64_t points[] = {3, 1, 3, 0, 2, 0};
+    ASSERT_EQ(data->write(Selection::points(2, points), kNumber.view(), bytes_of({7, 8, 9})), Status::ok);
+    EXPECT_EQ(all_of(*data), (Numbers{50, 51, 52, 53, 9, 71, 8, 7}));
+}
+
+// An element that has two sources does not stand for one that has none.
+TEST(VirtualChanges, OverlappingMappings) {
+    Bench bench;
+    ASSERT_EQ(bench.begin(), Status::ok);
+    bench.make_source("a", 6, 10);
+    bench.make_source("b", 6, 20);
+    const Dataspace six = Dataspace::simple({6});
+    const auto left = Selection::hyperslab({0, 0}, {3, 2});
+    const auto middle = Selection::hyperslab({0, 1}, {3, 2});
+    const NewMapping mappings[] = {{"a", "s", Selection::all(), &six, left},
+                                   {"b", "s", Selection::all(), &six, middle}};
+    auto data = bench.make("v", Dataspace::simple({3, 4}), mappings);
+    ASSERT_EQ(data.status(), Status::ok);
+    const Numbers before = {10, 20, 21, -1, 12, 22, 23, -1, 14, 24, 25, -1};
+    EXPECT_EQ(all_of(*data), before);
+    // Twelve elements are found, but three of them twice.
+    EXPECT_EQ(data->write(Selection::all(), kNumber.view(), bytes_of(Numbers(12, 5))), Status::not_found);
+    const std::uint64_t corners[] = {0, 1, 2, 1, 0, 3, 2, 3};
+    SelectionSet columns(bench.library);
+    ASSERT_EQ(columns.select_blocks(2, corners), Status::ok);
+    EXPECT_EQ(data->write(columns, kNumber.view(), bytes_of(Numbers(6, 5))), Status::not_found);
+    const std::uint64_t points[] = {1, 1, 1, 3};
+    EXPECT_EQ(data->write(Selection::points(2, points), kNumber.view(), bytes_of({5, 5})), Status::not_found);
+    EXPECT_EQ(bench.source("a"), counted(6, 10));
+    EXPECT_EQ(bench.source("b"), counted(6, 20));
+    // Both sources get what both have, also out of a selection of memory.
+    const auto both = Selection::hyperslab({0, 0}, {3, 3});
+    EXPECT_EQ(data->write(both, kNumber.view(), bytes_of(counted(9))), Status::ok);
+    EXPECT_EQ(bench.source("a"), (Numbers{1, 2, 4, 5, 7, 8}));
+    EXPECT_EQ(bench.source("b"), (Numbers{2, 3, 5, 6, 8, 9}));
+    const Dataspace memory = Dataspace::simple({6});
+    const auto odd = Selection::hyperslab({1}, {3}, {2});
+    const auto column = Selection::hyperslab({0, 1}, {3, 1});
+    EXPECT_EQ(data->write(column, kNumber.view(), memory, odd, bytes_of(counted(6, 30))), Status::ok);
+    EXPECT_EQ(bench.source("a"), (Numbers{1, 31, 4, 33, 7, 35}));
+    EXPECT_EQ(bench.source("b"), (Numbers{31, 3, 33, 6, 35, 9}));
+    const std::uint64_t backwards[] = {1, 0, 0, 1, 0, 0};
+    EXPECT_EQ(data->write(Selection::points(2, backwards), kNumber.view(), bytes_of({41, 42, 43})), Status::ok);
+    EXPECT_EQ(bench.source("a"), (Numbers{43, 42, 41, 33, 7, 35}));
+}
+
+// What lies beyond a source that became smaller is nowhere to be written to.
+TEST(VirtualChanges, SourcesThatBecameSmaller) {
+    Bench bench;
+    ASSERT_EQ(bench.begin(), Status::ok);
+    bench.make_source("a", 4, 10, true);
+    bench.make_source("b", 6, 20);
+    const Dataspace six = Dataspace::simple({6});
+    const auto slab = Selection::hyperslab({0}, {6});
+    const auto last = Selection::hyperslab({3}, {3});
+    const NewMapping mappings[] = {{"a", "s", slab, &six, slab}, {"b", "s", last, &six, last}};
+    auto data = bench.make("v", six, {mappings, 1});
+    ASSERT_EQ(data.status(), Status::ok);
+    EXPECT_EQ(all_of(*data), (Numbers{10, 11, 12, 13, 0, 0}));
+    EXPECT_EQ(data->write(slab, kNumber.view(), bytes_of(counted(6))), Status::not_found);
+    EXPECT_EQ(data->write(last, kNumber.view(), bytes_of(counted(3))), Status::not_found);
+    EXPECT_EQ(bench.source("a"), counted(4, 10));
+    const auto first = Selection::hyperslab({0}, {4});
+    EXPECT_EQ(data->write(first, kNumber.view(), bytes_of(counted(4))), Status::ok);
+    EXPECT_EQ(bench.source("a"), counted(4));
+    // Another mapping has what lies beyond.
+    auto other = bench.make("w", six, mappings);
+    ASSERT_EQ(other.status(), Status::ok);
+    EXPECT_EQ(other->write(slab, kNumber.view(), bytes_of(counted(6, 30))), Status::ok);
+    EXPECT_EQ(bench.source("a"), counted(4, 30));
+    EXPECT_EQ(bench.source("b"), (Numbers{20, 21, 22, 33, 34, 35}));
+    EXPECT_EQ(all_of(*other), counted(6, 30));
 }
 
 TEST(VirtualChanges, Refusals) {

@@ -141,14 +141,18 @@ TEST(VirtualEdges, OfVirtualDatasets) {
         for (const char* name : {"v5", "v6", "self"}) {
             EXPECT_EQ(root.open_dataset(name).status(), Status::unsupported) << name;
         }
-        // If the sources are open already, the nesting is found to be too deep when reading.
+        // The same when the sources are open already.
         for (const char* name : {"v1", "v2", "v3", "v4", "v5", "v6"}) {
             auto dataset = root.open_dataset(name);
-            ASSERT_EQ(dataset.status(), Status::ok);
-            EXPECT_EQ(read_all(*dataset, values), name[1] < '5' ? Status::ok : Status::unsupported) << name;
-            EXPECT_EQ(read_points(*dataset, values), name[1] < '5' ? Status::ok : Status::unsupported) << name;
-            EXPECT_TRUE(name[1] >= '5' || values == kFirst);
-            held.push_back(static_cast<Dataset&&>(*dataset));
+            const bool sound = name[1] < '5';
+            ASSERT_EQ(dataset.status(), sound ? Status::ok : Status::unsupported) << name;
+            if (sound) {
+                EXPECT_EQ(read_all(*dataset, values), Status::ok) << name;
+                EXPECT_EQ(values, kFirst);
+                EXPECT_EQ(read_points(*dataset, values), Status::ok) << name;
+                EXPECT_EQ(values, kFirst);
+                held.push_back(static_cast<Dataset&&>(*dataset));
+            }
         }
     }
     EXPECT_EQ(with.tracking.blocks(), 0U);
@@ -285,7 +289,7 @@ TEST(VirtualEdges, MappingsThatDoNotFit) {
          {{0, 1}, {1, 1}, {1, 1}, {1, kColumns}},
          one,
          Status::ok,
-         Status::corrupt_file,
+         Status::ok,
          3},
         {"of another rank, with an end", ".", "v0", one, {{0}, {1}, {1}, {3}}, Status::corrupt_file, Status::ok, 0},
         {"of another rank, without end",
@@ -314,7 +318,7 @@ TEST(VirtualEdges, MappingsThatDoNotFit) {
          6},
         {"without end on the source's side only", ".", "v0", rows, one, Status::ok, Status::corrupt_file, 3},
         {"a block for each file, without a number", ".", "v0", one, rows, Status::corrupt_file, Status::ok, 0},
-        {"all of more than there is", ".", "v0", all, all, Status::ok, Status::corrupt_file, 3},
+        {"all of a source with more", ".", "v0", all, all, Status::ok, Status::ok, 3},
         {"nothing", ".", "v0", none, none, Status::ok, Status::ok, 3},
         {"nothing for blocks of which there are none", ".", "%b", none, rows, Status::ok, Status::ok, 0},
         {"so far apart that no extent holds it",

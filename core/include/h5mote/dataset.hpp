@@ -151,10 +151,10 @@ struct DatasetCreate {
     /// specification IV.A.2.h. Borrowed while the dataset is created, with all names.
     ListOrNone<NewExternalFile> external;
     /// The dataset is made of parts of others (H5Pset_virtual): one mapping for each part. Excludes all of the layouts
-    /// and the other properties but the fill value. write() writes to the sources, not_found if an element has none
-    /// (nothing is written then), and commits those in other files; FileAccess::opener opens them. unlink() leaves the
-    /// sources. Needs formats::virtual_changes; specification III.F. Borrowed while the dataset is
-    /// created, with all that the mappings refer to.
+    /// and the other properties but the fill value. write() writes to the sources, each element to all that have it,
+    /// not_found if an element has none (nothing is written then), and commits those in other files;
+    /// FileAccess::opener opens them. unlink() leaves the sources. Needs formats::virtual_changes; specification III.F.
+    /// Borrowed while the dataset is created, with all that the mappings refer to.
     ListOrNone<NewMapping> mappings;
 };
 
@@ -220,9 +220,10 @@ public:
     Status virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source = nullptr,
                            SelectionSet* destination = nullptr) const noexcept;
     /// Chooses where a virtual dataset with unlimited mappings ends (H5Pset_virtual_view, H5Pset_virtual_printf_gap),
-    /// and determines its extent anew. Applies to all handles of the dataset; before the first call it is
-    /// last_available with a gap of 0. `gap`: how many sources with consecutive numbers in their names may be missing
-    /// before one that is there. After an error all is as it was. No effect on other layouts.
+    /// and determines its extent anew, as each opening of the dataset does: sources may have grown. Applies to all
+    /// handles of the dataset; before the first call it is last_available with a gap of 0. `gap`: how many sources with
+    /// consecutive numbers in their names may be missing before one that is there. After an error all is as it was. No
+    /// effect on other layouts.
     Status set_virtual_view(VirtualView view, std::uint64_t gap = 0) noexcept;
     /// The fill value, one element: fill_value() converts it to `type`, stored_fill_value() copies it as it stands in
     /// the file (element_size() bytes). Zeros when the dataset has none. invalid_argument: `to` has another size.
