@@ -34,7 +34,7 @@ Status DatasetState::open_tail() noexcept {
     // TypedDataset::append() compares only the cursor's two pointers, so `end` must not lie beyond the maximum extent
     // either.
     std::uint32_t room = chunk_rows() - row;
-    if (const std::uint64_t left = max_dims()[0] - dims()[0]; left < room) {
+    if (const std::uint64_t left = rows_left(); left < room) {
         room = static_cast<std::uint32_t>(left);
     }
     ChunkSlot* slot = nullptr;
@@ -88,7 +88,7 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
     }
     count_appended();
-    if (count > max_dims()[0] - dims()[0]) {
+    if (count > rows_left()) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, max_dims()[0]);
     }
     if (!growable_) {
@@ -156,7 +156,9 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     bool smaller = false;
     bool larger = false;
     for (unsigned i = 0; sound && i < rank(); ++i) {
-        sound = wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;
+        // A dimension that another program made longer than this library does may become shorter.
+        const std::uint64_t most = H5MOTE_ALL_FORMATS != 0 ? file_->shape().max_size() : kUnlimited - 1;
+        sound = wanted[i] <= max_dims()[i] && (wanted[i] <= most || wanted[i] <= dims()[i]);
         smaller = smaller || wanted[i] < dims()[i];
         larger = larger || wanted[i] > dims()[i];
     }

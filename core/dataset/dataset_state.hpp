@@ -280,6 +280,17 @@ private:
     Status open_tail() noexcept;
     // Comes before a chunk in memory is changed: allocates its file space or, if it is filtered, the room for its index
     // entry. no_space, over_budget: the chunk could not be written later. A power cut may have kept the index entry of
+    // How many rows can still be appended to a one-dimensional dataset. Builds without H5MOTE_ALL_FORMATS know arrays
+    // of chunks only, which end before 2^63 rows, and which libhdf5 cannot use in files with short lengths.
+    std::uint64_t rows_left() noexcept {
+        std::uint64_t limit = max_dims()[0];
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            const std::uint64_t most = file_->shape().max_size();
+            limit = limit < most ? limit : most;
+            return dims()[0] < limit ? limit - dims()[0] : 0;
+        }
+        return limit - dims()[0];
+    }
     // a chunk and lost the count in the index header that covers it: the header is made to count it.
     Status before_change(ChunkSlot& slot) noexcept;
     Status convert(const Conversion& conversion, const std::byte* records, std::size_t record_size, std::size_t count,

@@ -10,6 +10,9 @@
 #include <h5mote/type_builder.hpp>
 #include <h5mote/vfd/memory.hpp>
 
+#ifdef H5MOTE_TEST_HDF5
+#include "hdf5_files.hpp"
+#endif
 #include "sound.hpp"
 
 #include <gtest/gtest.h>
@@ -177,5 +180,130 @@ TEST(DatasetLimits, ListsOfExternalFilesThatFitNoMessage) {
         EXPECT_FALSE(again.root.exists("2730"));
     }
 }
+
+namespace {
+
+constexpr std::uint64_t kMost = (std::uint64_t{1} << 63) - 1;
+constexpr std::int32_t kRows[3] = {1, 2, 3};
+
+// Appends rows one by one to a dataset that has room for `room` of them.
+void append_to(Group& root, std::uint64_t room) {
+    auto data = root.open_dataset<std::int32_t>("d");
+    ASSERT_EQ(data.status(), Status::ok);
+    const std::uint64_t size = data->size();
+    EXPECT_EQ(data->append_records(kRows, static_cast<std::size_t>(room) + 1), Status::invalid_argument);
+    EXPECT_EQ(data->append_rows(Span<const std::int32_t>(kRows, static_cast<std::size_t>(room) + 1)),
+              Status::invalid_argument);
+    EXPECT_EQ(data->size(), size);
+    for (std::uint64_t i = 0; i < room; ++i) {
+        EXPECT_EQ(data->append(kRows[i]), Status::ok);
+    }
+    EXPECT_EQ(data->append(7), Status::invalid_argument);
+    EXPECT_EQ(data->append_rows(Span<const std::int32_t>(kRows, 1)), Status::invalid_argument);
+    EXPECT_EQ(data->size(), size + room);
+    std::int32_t rows[2] = {};
+    EXPECT_EQ(data->read(Selection::hyperslab({size + room - 2}, {2}), Span<std::int32_t>(rows)), Status::ok);
+    EXPECT_EQ(rows[1], kRows[room - 1]);
+}
+
+}  // namespace
+
+// libhdf5 opens no dataset with a dimension of 2^63 elements, and a size of 2^64 - 1 would mean that there is no limit.
+TEST(DatasetLimits, SizesThatLibhdf5DoesNotOpen) {
+    for (const Kind& kind : kKinds) {
+        SCOPED_TRACE(kind.name);
+        Opened opened;
+        create(opened, kind);
+        DatasetCreate properties;
+        properties.chunk = {16};
+        for (const std::uint64_t size : {kMost + 1, kUnlimited - 1}) {
+            EXPECT_EQ(
+                opened.root.create_dataset<std::int32_t>("no", properties, Dataspace::simple({size}, {kUnlimited}))
+                    .status(),
+                Status::invalid_argument);
+        }
+        auto data = opened.root.create_dataset<std::int32_t>("d", properties, Dataspace::simple({3}, {kUnlimited}));
+        ASSERT_EQ(data.status(), Status::ok);
+        for (const std::uint64_t size : {kMost + 1, kUnlimited - 1, kUnlimited}) {
+            EXPECT_EQ(data->set_extent({size}), Status::invalid_argument);
+        }
+        // An array has no place for a chunk so far out, but a B-tree has.
+        const bool tree = kind.low == FormatVersion::earliest || kind.low == FormatVersion::v18;
+        EXPECT_EQ(data->set_extent({tree ? kMost - 3 : kMost}), Status::ok);
+        EXPECT_EQ(data->close(), Status::ok);
+        if (tree) {
+            append_to(opened.root, 3);
+        }
+        [[maybe_unused]] const Image image = opened.image();
+#ifdef H5MOTE_TEST_HDF5
+        const Hdf5Id file = open_image({image.data(), image.size()});
+        const Hdf5Id theirs(H5Dopen2(file, "d", H5P_DEFAULT), H5Dclose);
+        const Hdf5Id space(H5Dget_space(theirs), H5Sclose);
+        hsize_t dims = 0;
+        EXPECT_EQ(H5Sget_simple_extent_dims(space, &dims, nullptr), 1);
+        EXPECT_EQ(dims, kMost);
+#endif
+    }
+}
+
+#ifdef H5MOTE_TEST_HDF5
+
+// Files can have lengths of two or four bytes. All ones mean "unlimited" there, too.
+TEST(DatasetLimits, SizesBeyondTheLengthsOfTheFile) {
+    for (const unsigned width : {2U, 4U}) {
+        SCOPED_TRACE(width);
+        const std::uint64_t most = (std::uint64_t{1} << (8 * width)) - 2;
+        Hdf5Maker maker(Hdf5Maker::Format::oldest);
+        H5Pset_sizes(maker.properties(), 8, width);
+        MadeDataset{{3}, {H5S_UNLIMITED}, {1000}}.make(maker.file());
+        Opened opened(maker.finish());
+        auto data = opened.root.open_dataset<std::int32_t>("d");
+        ASSERT_EQ(data.status(), Status::ok);
+        for (const std::uint64_t size : {most + 1, most + 2, most + 7}) {
+            EXPECT_EQ(data->set_extent({size}), Status::invalid_argument);
+        }
+        ASSERT_EQ(data->set_extent({most - 3}), Status::ok);
+        ASSERT_EQ(data->close(), Status::ok);
+        append_to(opened.root, 3);
+
+        DatasetCreate chunks;
+        chunks.chunk = {1000};
+        const struct {
+            DatasetCreate properties;
+            Dataspace space;
+            Status status;
+        } cases[] = {
+            {chunks, Dataspace::simple({most}), Status::ok},
+            {chunks, Dataspace::simple({most + 1}), Status::invalid_argument},
+            {chunks, Dataspace::simple({most + 7}), Status::invalid_argument},
+            {chunks, Dataspace::simple({3}, {most}), Status::ok},
+            {chunks, Dataspace::simple({3}, {most + 1}), Status::invalid_argument},
+            {chunks, Dataspace::simple({3}, {most + 7}), Status::invalid_argument},
+            {{}, Dataspace::simple({most}), Status::ok},
+            {{}, Dataspace::simple({most + 1}), Status::invalid_argument},
+            {{}, Dataspace::simple({most / 2, 3}), Status::invalid_argument},
+        };
+        for (const auto& each : cases) {
+            const std::string name = "new" + std::to_string(&each - cases);
+            EXPECT_EQ(opened.root.create_dataset<std::int8_t>(name, each.properties, each.space).status(), each.status)
+                << name;
+            EXPECT_EQ(opened.root.exists(name), each.status == Status::ok);
+        }
+        constexpr auto kNumber = make_integer(4, true, ByteOrder::little);
+        EXPECT_EQ(opened.root.write_attribute("most", kNumber, Dataspace::simple({most, 0}), {}), Status::ok);
+        EXPECT_EQ(opened.root.write_attribute("more", kNumber, Dataspace::simple({most + 7, 0}), {}),
+                  Status::invalid_argument);
+
+        Opened again(opened.image());
+        auto grown = again.root.open_dataset<std::int32_t>("d");
+        ASSERT_EQ(grown.status(), Status::ok);
+        EXPECT_EQ(grown->size(), most);
+        std::int32_t last = 0;
+        EXPECT_EQ(grown->read(Selection::hyperslab({most - 1}, {1}), Span<std::int32_t>(&last, 1)), Status::ok);
+        EXPECT_EQ(last, kRows[2]);
+    }
+}
+
+#endif
 
 #endif
