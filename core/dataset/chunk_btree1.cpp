@@ -17,24 +17,13 @@ struct Index {
 
 ChunkBTree1& tree(OpenChunkIndex& index) noexcept { return index.as<Index>().tree; }
 
-// In a dataset of one dimension the number of a chunk is its coordinate, and may be all that names it.
-class Place {
-public:
-    explicit Place(const ChunkKey& chunk) noexcept : number_(chunk.number), chunk_(chunk) {}
-    const std::uint64_t* scaled() const noexcept { return chunk_.bytes() == 0 ? &number_ : chunk_.scaled(); }
-
-private:
-    std::uint64_t number_;
-    const ChunkKey& chunk_;
-};
-
 Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint64_t* chunk_dims) noexcept {
     index.make<Index>().tree.open(*index.file, layout.address, index.shape.rank, chunk_dims);
     return Status::ok;
 }
 
 Status find(OpenChunkIndex& index, ChunkLookup& /*lookup*/, const ChunkKey& chunk, ChunkLocation& location) noexcept {
-    return tree(index).find(Place(chunk).scaled(), location);
+    return tree(index).find(ChunkPlace(chunk).scaled(), location);
 }
 
 // After a change the leaf may be at another address.
@@ -57,7 +46,7 @@ Status space(OpenChunkIndex& index, std::uint64_t& bytes) noexcept {
 // ---- changes -----------------------------------------------------------------------------------------------------
 
 Status find_chunk(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location) noexcept {
-    return tree(index).find(Place(chunk).scaled(), location);
+    return tree(index).find(ChunkPlace(chunk).scaled(), location);
 }
 
 Status create(OpenChunkIndex& index, LayoutMessage& layout) noexcept {
@@ -94,7 +83,7 @@ Status set(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& lo
     if (change == nullptr) {
         return Status::out_of_memory;
     }
-    const Place place(chunk);
+    const ChunkPlace place(chunk);
     ChunkLocation entered = location;
     index.add_size(entered);
     const bool removes = location.address == kUndefinedAddress;
