@@ -213,6 +213,9 @@ public:
     /// Whether the bytes that such a dataset has for the chunk did not go through its filters, because with the present
     /// extent it is at the edge. If the rank is not 1, `key` has coordinates.
     bool is_edge(const ChunkKey& key) noexcept;
+    /// Call when a chunk is to be stored as it is given: what it has beyond the extent has to be cleared before the
+    /// dataset grows there.
+    void note_stored(const std::uint64_t* scaled) noexcept { cleared_ = cleared_ && !reaches_beyond(scaled, dims()); }
     /// Whether a chunk that has elements within `sizes` reaches beyond them, too.
     bool reaches_beyond(const std::uint64_t* scaled, const std::uint64_t* sizes) noexcept;
     /// The filter mask that skips every filter.
