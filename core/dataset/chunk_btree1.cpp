@@ -64,6 +64,7 @@ Address element_size(OpenChunkIndex& index) noexcept {
 }
 
 Status check_room(OpenChunkIndex& index) noexcept {
+    H5MOTE_TRY(tree(index).check_height(BTree1Changes::kMostLevels));
     return ChunkBTree1Changes::check_room(*index.file, index.shape.rank);
 }
 

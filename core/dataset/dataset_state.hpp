@@ -280,9 +280,6 @@ private:
     // fails for want of it. out_of_memory; unsupported: a filter cannot encode.
     Status reserve_scratch() noexcept;
 
-    Status open_tail() noexcept;
-    // Comes before a chunk in memory is changed: allocates its file space or, if it is filtered, the room for its index
-    // entry. no_space, over_budget: the chunk could not be written later. A power cut may have kept the index entry of
     // How many rows can still be appended to a one-dimensional dataset. Builds without H5MOTE_ALL_FORMATS know arrays
     // of chunks only, which end before 2^63 rows, and which libhdf5 cannot use in files with short lengths.
     std::uint64_t rows_left() noexcept {
@@ -294,6 +291,9 @@ private:
         }
         return limit - dims()[0];
     }
+    Status open_tail() noexcept;
+    // Comes before a chunk in memory is changed: allocates its file space or, if it is filtered, the room for its index
+    // entry. no_space, over_budget: the chunk could not be written later. A power cut may have kept the index entry of
     // a chunk and lost the count in the index header that covers it: the header is made to count it.
     Status before_change(ChunkSlot& slot) noexcept;
     Status convert(const Conversion& conversion, const std::byte* records, std::size_t record_size, std::size_t count,

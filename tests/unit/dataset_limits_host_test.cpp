@@ -304,6 +304,54 @@ TEST(DatasetLimits, SizesBeyondTheLengthsOfTheFile) {
     }
 }
 
+// Where nodes have two children, libhdf5 makes the tree one level deeper with each chunk behind the others. Such a
+// dataset is read, and changes that go through the tree are refused before anything is changed.
+TEST(DatasetLimits, TreesTooDeepToBeChanged) {
+    constexpr hsize_t kChunks = 100;
+    Hdf5Maker maker(Hdf5Maker::Format::oldest);
+    H5Pset_istore_k(maker.properties(), 1);
+    {
+        const hsize_t no_end = H5S_UNLIMITED;
+        const hsize_t one = 1;
+        const Hdf5Id space(H5Screate_simple(1, &kChunks, &no_end), H5Sclose);
+        const Hdf5Id memory(H5Screate_simple(1, &one, nullptr), H5Sclose);
+        const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_chunk(list, 1, &one);
+        const Hdf5Id data(H5Dcreate2(maker.file(), "d", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT),
+                          H5Dclose);
+        for (hsize_t i = 0; i < kChunks; ++i) {
+            const auto value = static_cast<std::int32_t>(i);
+            H5Sselect_hyperslab(space, H5S_SELECT_SET, &i, nullptr, &one, nullptr);
+            ASSERT_GE(H5Dwrite(data, H5T_NATIVE_INT32, memory, space, H5P_DEFAULT, &value), 0);
+        }
+    }
+    Opened opened(maker.finish());
+    auto data = opened.root.open_dataset<std::int32_t>("d");
+    ASSERT_EQ(data.status(), Status::ok);
+    std::int32_t rows[kChunks] = {};
+    EXPECT_EQ(data->read(Selection::all(), Span<std::int32_t>(rows)), Status::ok);
+    for (std::size_t i = 0; i < kChunks; ++i) {
+        EXPECT_EQ(rows[i], static_cast<std::int32_t>(i));
+    }
+    std::uint64_t bytes = 0;
+    EXPECT_EQ(data->storage_size(bytes), Status::unsupported);
+    EXPECT_EQ(data->set_extent({kChunks / 2}), Status::unsupported);
+    EXPECT_EQ(data->append(1), Status::unsupported);
+    EXPECT_EQ(data->size(), kChunks);
+    rows[0] = 1000;
+    EXPECT_EQ(data->write(Selection::hyperslab({0}, {1}), Span<const std::int32_t>(rows, 1)), Status::ok);
+    EXPECT_EQ(data->close(), Status::ok);
+    EXPECT_EQ(opened.root.unlink("d"), Status::unsupported);
+    EXPECT_EQ(opened.file.flush(), Status::ok);
+    const Image image(opened.storage.contents().begin(), opened.storage.contents().end());
+    EXPECT_EQ(opened.file.close(), Status::ok);
+    const Hdf5Id file = open_image({image.data(), image.size()});
+    const Hdf5Id theirs(H5Dopen2(file, "d", H5P_DEFAULT), H5Dclose);
+    std::int32_t found[kChunks] = {};
+    EXPECT_GE(H5Dread(theirs, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, found), 0);
+    EXPECT_EQ(std::vector<std::int32_t>(found, found + kChunks), std::vector<std::int32_t>(rows, rows + kChunks));
+}
+
 #endif
 
 #endif
