@@ -69,8 +69,21 @@ Status check_room(OpenChunkIndex& index) noexcept {
 }
 
 // The entry of a chunk is made when the chunk is stored: libhdf5 would not take one without an address for missing.
-Status make_place(OpenChunkIndex& index, const ChunkKey& /*chunk*/, Phase /*phase*/) noexcept {
-    return check_room(index);
+Status make_place(OpenChunkIndex& index, const ChunkKey& chunk, Phase /*phase*/) noexcept {
+    H5MOTE_TRY(check_room(index));
+    FileState& file = *index.file;
+    if (file.foreign()->btree_k.chunk > 1) {
+        return Status::ok;
+    }
+    // Where nodes have two children, each new entry may make the tree one level deeper, and as many chunks may wait for
+    // theirs as the chunk cache holds. None of them must find the tree too deep when it is stored.
+    ChunkLocation location;
+    H5MOTE_TRY(find_chunk(index, chunk, location));
+    const std::uint64_t waiting = quotient_of(file.chunks.budget(), index.shape.chunk_bytes);
+    constexpr unsigned kMost = BTree1Changes::kMostLevels;
+    return location.address != kUndefinedAddress
+               ? Status::ok
+               : tree(index).check_height(waiting < kMost ? kMost - static_cast<unsigned>(waiting) : 0);
 }
 
 // Enters a chunk, or its new location. Without an address the chunk is removed. No header counts the tree's entries, so

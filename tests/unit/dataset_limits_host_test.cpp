@@ -4,6 +4,8 @@
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
 
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/shuffle.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/named_datatype.hpp>
 #include <h5mote/port/malloc.hpp>
@@ -350,6 +352,57 @@ TEST(DatasetLimits, TreesTooDeepToBeChanged) {
     std::int32_t found[kChunks] = {};
     EXPECT_GE(H5Dread(theirs, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, found), 0);
     EXPECT_EQ(std::vector<std::int32_t>(found, found + kChunks), std::vector<std::int32_t>(rows, rows + kChunks));
+}
+
+// The same trees as h5mote makes them. What append() has taken can be stored, also filtered chunks, which get their
+// entries in the tree only then.
+TEST(DatasetLimits, TreesThatBecomeTooDeep) {
+    for (const bool filtered : {false, true}) {
+        for (const std::size_t cache : {std::size_t{32}, std::size_t{1} << 16}) {
+            SCOPED_TRACE((filtered ? "filtered " : "plain ") + std::to_string(cache));
+            Hdf5Maker maker(Hdf5Maker::Format::oldest);
+            H5Pset_istore_k(maker.properties(), 1);
+            MadeDataset made{{1}, {H5S_UNLIMITED}, {1}};
+            made.filtered = filtered;
+            made.make(maker.file());
+            const Image begin = maker.finish();
+            std::int32_t rows = 1;
+            Image image;
+            {
+                constexpr const Filter* kFilters[] = {&shuffle_filter, &fletcher32_filter};
+                MallocAllocator memory;
+                NullPort port;
+                Library library(memory, port, kFilters, formats::all);
+                GrowingMemoryDriver storage(memory);
+                ASSERT_EQ(storage.assign({begin.data(), begin.size()}), Status::ok);
+                FileAccess access;
+                access.metadata_cache = 65536;
+                access.chunk_cache = cache;
+                auto file = File::open(library, storage, access);
+                ASSERT_EQ(file.status(), Status::ok);
+                auto data = file->root().open_dataset<std::int32_t>("d");
+                ASSERT_EQ(data.status(), Status::ok);
+                Status status = Status::ok;
+                while (status == Status::ok && rows < 100) {
+                    status = data->append(rows);
+                    rows += status == Status::ok ? 1 : 0;
+                }
+                EXPECT_EQ(status, Status::unsupported);
+                EXPECT_EQ(data->close(), Status::ok);
+                EXPECT_EQ(file->close(), Status::ok);
+                image.assign(storage.contents().begin(), storage.contents().end());
+            }
+            const Hdf5Id file = open_image({image.data(), image.size()});
+            const Hdf5Id theirs(H5Dopen2(file, "d", H5P_DEFAULT), H5Dclose);
+            const Hdf5Id space(H5Dget_space(theirs), H5Sclose);
+            ASSERT_EQ(H5Sget_simple_extent_npoints(space), rows);
+            std::vector<std::int32_t> found(static_cast<std::size_t>(rows));
+            EXPECT_GE(H5Dread(theirs, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.data()), 0);
+            for (std::int32_t i = 0; i < rows; ++i) {
+                EXPECT_EQ(found[static_cast<std::size_t>(i)], i);
+            }
+        }
+    }
 }
 
 #endif
