@@ -305,6 +305,9 @@ H5MOTE_STEP Status write_counted(FileState& file, Address header, AttributeConte
 
 Status write_attribute_value(FileState& file, Address header, AttributeContent& content) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (!content.space.fits(content.shape)) {
+            return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, content.space.rank);
+        }
         // The message states the size of the datatype in 16 bits, also in dense storage.
         const std::size_t size = content.message.type.size();
         return size <= 0xffff ? write_counted(file, header, content)

@@ -17,24 +17,13 @@ struct Index {
 
 ChunkBTree1& tree(OpenChunkIndex& index) noexcept { return index.as<Index>().tree; }
 
-// In a dataset of one dimension the number of a chunk is its coordinate, and may be all that names it.
-class Place {
-public:
-    explicit Place(const ChunkKey& chunk) noexcept : number_(chunk.number), chunk_(chunk) {}
-    const std::uint64_t* scaled() const noexcept { return chunk_.bytes() == 0 ? &number_ : chunk_.scaled(); }
-
-private:
-    std::uint64_t number_;
-    const ChunkKey& chunk_;
-};
-
 Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint64_t* chunk_dims) noexcept {
     index.make<Index>().tree.open(*index.file, layout.address, index.shape.rank, chunk_dims);
     return Status::ok;
 }
 
 Status find(OpenChunkIndex& index, ChunkLookup& /*lookup*/, const ChunkKey& chunk, ChunkLocation& location) noexcept {
-    return tree(index).find(Place(chunk).scaled(), location);
+    return tree(index).find(ChunkPlace(chunk).scaled(), location);
 }
 
 // After a change the leaf may be at another address.
@@ -57,7 +46,7 @@ Status space(OpenChunkIndex& index, std::uint64_t& bytes) noexcept {
 // ---- changes -----------------------------------------------------------------------------------------------------
 
 Status find_chunk(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location) noexcept {
-    return tree(index).find(Place(chunk).scaled(), location);
+    return tree(index).find(ChunkPlace(chunk).scaled(), location);
 }
 
 Status create(OpenChunkIndex& index, LayoutMessage& layout) noexcept {
@@ -75,12 +64,26 @@ Address element_size(OpenChunkIndex& index) noexcept {
 }
 
 Status check_room(OpenChunkIndex& index) noexcept {
+    H5MOTE_TRY(tree(index).check_height(BTree1Changes::kMostLevels));
     return ChunkBTree1Changes::check_room(*index.file, index.shape.rank);
 }
 
 // The entry of a chunk is made when the chunk is stored: libhdf5 would not take one without an address for missing.
-Status make_place(OpenChunkIndex& index, const ChunkKey& /*chunk*/, Phase /*phase*/) noexcept {
-    return check_room(index);
+Status make_place(OpenChunkIndex& index, const ChunkKey& chunk, Phase /*phase*/) noexcept {
+    H5MOTE_TRY(check_room(index));
+    FileState& file = *index.file;
+    if (file.foreign()->btree_k.chunk > 1) {
+        return Status::ok;
+    }
+    // Where nodes have two children, each new entry may make the tree one level deeper, and as many chunks may wait for
+    // theirs as the chunk cache holds. None of them must find the tree too deep when it is stored.
+    ChunkLocation location;
+    H5MOTE_TRY(find_chunk(index, chunk, location));
+    const std::uint64_t waiting = quotient_of(file.chunks.budget(), index.shape.chunk_bytes);
+    constexpr unsigned kMost = BTree1Changes::kMostLevels;
+    return location.address != kUndefinedAddress
+               ? Status::ok
+               : tree(index).check_height(waiting < kMost ? kMost - static_cast<unsigned>(waiting) : 0);
 }
 
 // Enters a chunk, or its new location. Without an address the chunk is removed. No header counts the tree's entries, so
@@ -94,7 +97,7 @@ Status set(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& lo
     if (change == nullptr) {
         return Status::out_of_memory;
     }
-    const Place place(chunk);
+    const ChunkPlace place(chunk);
     ChunkLocation entered = location;
     index.add_size(entered);
     const bool removes = location.address == kUndefinedAddress;

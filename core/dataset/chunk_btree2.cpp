@@ -65,7 +65,8 @@ Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint6
 void close(OpenChunkIndex& index) noexcept { index.file->context.destroy(MemoryKind::handle, tree(index)); }
 
 Status find_chunk(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location) noexcept {
-    ChunkCompare compare(index.element(), chunk.scaled(), index.shape.rank);
+    const ChunkPlace place(chunk);
+    ChunkCompare compare(index.element(), place.scaled(), index.shape.rank);
     const Status status = tree(index)->find(compare, {});
     location = compare.location;
     return status == Status::not_found ? Status::ok : status;
@@ -122,7 +123,8 @@ Status store(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& 
              bool keep) noexcept {
     const unsigned rank = index.shape.rank;
     const ChunkElementFormat element = index.element();
-    ChunkCompare compare(element, chunk.scaled(), rank);
+    const ChunkPlace place(chunk);
+    ChunkCompare compare(element, place.scaled(), rank);
     Tree& changed = *tree(index);
     changed.set_phase(phase);
     if (location.address == kUndefinedAddress && !keep) {
@@ -132,7 +134,7 @@ Status store(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& 
     std::byte record[BTree2::kMaxRecordSize];
     element.store(record, location);
     for (unsigned i = 0; i < rank; ++i) {
-        store_le<std::uint64_t>(record + element.size() + std::size_t{8} * i, chunk.scaled()[i]);
+        store_le<std::uint64_t>(record + element.size() + std::size_t{8} * i, place.scaled()[i]);
     }
     return changed.set(compare, {record, changed.record_size()});
 }
@@ -147,7 +149,8 @@ Status check_room(OpenChunkIndex& index) noexcept { return tree(index)->check_ro
 // A record without an address holds the place of a chunk that is stored later: libhdf5 takes such a chunk for missing.
 Status make_place(OpenChunkIndex& index, const ChunkKey& chunk, Phase phase) noexcept {
     H5MOTE_TRY(check_room(index));
-    ChunkCompare compare(index.element(), chunk.scaled(), index.shape.rank);
+    const ChunkPlace place(chunk);
+    ChunkCompare compare(index.element(), place.scaled(), index.shape.rank);
     const Status status = tree(index)->find(compare, {});
     return status == Status::not_found ? store(index, chunk, ChunkLocation{}, phase, true) : status;
 }

@@ -57,6 +57,18 @@ struct ChunkCursor {
     }
 };
 
+/// The coordinates by which a tree finds a chunk. In a dataset of one dimension the number of a chunk is its coordinate,
+/// and may be all that names it.
+class ChunkPlace {
+public:
+    explicit ChunkPlace(const ChunkKey& chunk) noexcept : number_(chunk.number), chunk_(chunk) {}
+    const std::uint64_t* scaled() const noexcept { return chunk_.bytes() == 0 ? &number_ : chunk_.scaled(); }
+
+private:
+    std::uint64_t number_;
+    const ChunkKey& chunk_;
+};
+
 struct ChunkIndexFormat;
 
 /// The kind of one index, in builds that have several.

@@ -34,7 +34,7 @@ Status DatasetState::open_tail() noexcept {
     // TypedDataset::append() compares only the cursor's two pointers, so `end` must not lie beyond the maximum extent
     // either.
     std::uint32_t room = chunk_rows() - row;
-    if (const std::uint64_t left = max_dims()[0] - dims()[0]; left < room) {
+    if (const std::uint64_t left = rows_left(); left < room) {
         room = static_cast<std::uint32_t>(left);
     }
     ChunkSlot* slot = nullptr;
@@ -88,7 +88,7 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
     }
     count_appended();
-    if (count > max_dims()[0] - dims()[0]) {
+    if (count > rows_left()) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, max_dims()[0]);
     }
     if (!growable_) {
@@ -109,7 +109,11 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
         if (H5MOTE_CONVERSION == 0 || conversion == nullptr) {
             std::memcpy(at, records, now * element_size_);
         } else {
-            H5MOTE_TRY(convert(*conversion, records, record_size, now, at));
+            const Status status = convert(*conversion, records, record_size, now, at);
+            if (status != Status::ok) {
+                cleared_ = false;  // some of the records may lie behind the last row
+                return status;
+            }
         }
         at += now * element_size_;
         records += now * record_size;
@@ -141,7 +145,11 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
             bytes = {converted, element_size_};
         }
         file_->unsynced = true;
-        H5MOTE_TRY(file_->driver.write(Usage::raw_data, address + std::uint64_t{row} * element_size_, bytes));
+        const Status status = file_->driver.write(Usage::raw_data, address + std::uint64_t{row} * element_size_, bytes);
+        if (status != Status::ok) {
+            cleared_ = false;  // a part of the records may lie behind the last row
+            return status;
+        }
         dims()[0] += now;
         dims_changed_ = true;
         records += now * record_size;
@@ -156,7 +164,9 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     bool smaller = false;
     bool larger = false;
     for (unsigned i = 0; sound && i < rank(); ++i) {
-        sound = wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;
+        // A dimension that another program made longer than this library does may become shorter.
+        const std::uint64_t most = H5MOTE_ALL_FORMATS != 0 ? file_->shape().max_size() : kUnlimited - 1;
+        sound = wanted[i] <= max_dims()[i] && (wanted[i] <= most || wanted[i] <= dims()[i]);
         smaller = smaller || wanted[i] < dims()[i];
         larger = larger || wanted[i] > dims()[i];
     }
@@ -182,11 +192,19 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     // and parts of chunks at the edge of the extent, which are set to the fill value.
     std::uint64_t row = 0;
     ChunkNumber number = 0;
+    [[maybe_unused]] bool clears = false;
     if (rank() == 1 && table_.can_reserve()) {
         if (wanted[0] != dims()[0]) {
-            // This must succeed: a chunk that stayed would become part of the new extent.
-            H5MOTE_TRY(remove_ahead());
-            number = narrow(divide(dims()[0], chunk_rows(), row));
+            // Chunks that this session holds in advance may stay as long as the extent does not reach them.
+            const bool cleared = H5MOTE_PARTIAL_IO != 0 && cleared_;
+            if (!cleared || divide_up(wanted[0], chunk_rows()) > divide_up(dims()[0], chunk_rows())) {
+                // This must succeed: a chunk that stayed would become part of the new extent.
+                H5MOTE_TRY(remove_ahead());
+            }
+            if (!cleared) {
+                number = narrow(divide(dims()[0], chunk_rows(), row));
+                clears = true;
+            }
         }
     } else if constexpr (H5MOTE_PARTIAL_IO != 0) {
         // An implicit index is cleared only as far as the dataset grows, every time.
@@ -215,6 +233,9 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
             tail_->touch(offset, tail_->size);
             evicted(*tail_);
         }
+    }
+    if constexpr (H5MOTE_PARTIAL_IO != 0) {
+        cleared_ = cleared_ || clears;
     }
     // An implicit index has the space of all its chunks once it has any.
     if (H5MOTE_ALL_FORMATS != 0 && larger && allocation_ == AllocationTime::early &&

@@ -516,7 +516,8 @@ Status DatasetState::prepare_chunks(ChunkNumber from, ChunkNumber to, Phase phas
         if (status != Status::ok) {
             return can_wait(status) ? Status::ok : status;
         }
-        cleared_ = false;
+        // What may grow without entering these chunks need not be cleared again.
+        cleared_ = cleared_ && table_.can_reserve();
         if (!zeros) {
             unfilled_ = unfilled_end_ <= from ? number : unfilled_;
             unfilled_end_ = number + 1;

@@ -213,6 +213,9 @@ public:
     /// Whether the bytes that such a dataset has for the chunk did not go through its filters, because with the present
     /// extent it is at the edge. If the rank is not 1, `key` has coordinates.
     bool is_edge(const ChunkKey& key) noexcept;
+    /// Call when a chunk is to be stored as it is given: what it has beyond the extent has to be cleared before the
+    /// dataset grows there.
+    void note_stored(const std::uint64_t* scaled) noexcept { cleared_ = cleared_ && !reaches_beyond(scaled, dims()); }
     /// Whether a chunk that has elements within `sizes` reaches beyond them, too.
     bool reaches_beyond(const std::uint64_t* scaled, const std::uint64_t* sizes) noexcept;
     /// The filter mask that skips every filter.
@@ -277,6 +280,17 @@ private:
     // fails for want of it. out_of_memory; unsupported: a filter cannot encode.
     Status reserve_scratch() noexcept;
 
+    // How many rows can still be appended to a one-dimensional dataset. Builds without H5MOTE_ALL_FORMATS know arrays
+    // of chunks only, which end before 2^63 rows, and which libhdf5 cannot use in files with short lengths.
+    std::uint64_t rows_left() noexcept {
+        std::uint64_t limit = max_dims()[0];
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            const std::uint64_t most = file_->shape().max_size();
+            limit = limit < most ? limit : most;
+            return dims()[0] < limit ? limit - dims()[0] : 0;
+        }
+        return limit - dims()[0];
+    }
     Status open_tail() noexcept;
     // Comes before a chunk in memory is changed: allocates its file space or, if it is filtered, the room for its index
     // entry. no_space, over_budget: the chunk could not be written later. A power cut may have kept the index entry of

@@ -10,6 +10,10 @@ Status NewDataset::plan() noexcept {
     if (type_.size() == 0 || !space_.data_size(type_.size(), bytes_)) {
         return invalid(H5MOTE_HERE);
     }
+    // Other builds make datasets without a limit only, for which plan_chunks() needs lengths of eight bytes.
+    if ((H5MOTE_ALL_FORMATS != 0 || H5MOTE_FIXED_CHUNKS != 0) && !space_.fits(file_.shape())) {
+        return invalid(H5MOTE_HERE, file_.shape().max_size());
+    }
     if (!create_.fill.empty() && create_.fill.size() != type_.size()) {
         return invalid(H5MOTE_HERE, create_.fill.size());
     }
@@ -60,7 +64,7 @@ Status NewDataset::plan_external() noexcept {
             return invalid(H5MOTE_HERE, most);
         }
         layout_.size = narrow(bytes_);
-        return layout_.size == bytes_ ? Status::ok : invalid(H5MOTE_HERE, bytes_);
+        return layout_.size == bytes_ && bytes_ <= file_.shape().max_size() ? Status::ok : invalid(H5MOTE_HERE, bytes_);
     } else {
         return Status::ok;
     }
@@ -92,7 +96,7 @@ Status NewDataset::plan_whole() noexcept {
     }
     layout_.size = narrow(bytes_);
     if (create_.layout != Layout::compact) {
-        return Status::ok;
+        return bytes_ <= file_.shape().max_size() ? Status::ok : invalid(H5MOTE_HERE, bytes_);
     }
     layout_.layout_class = Layout::compact;
     // The size of a message has 16 bits, and the layout message has 4 bytes before the data.

@@ -46,6 +46,7 @@ Status SharedContent::take(const HeaderContent& content) noexcept {
     Writer counter;
     HeaderWriter measure(counter, file_.shape());
     content.write(measure);
+    H5MOTE_TRY(measure.check(file_.context));
     H5MOTE_TRY(bytes_.reserve(counter.written()));
     Writer writer(bytes_.first(counter.written()));
     HeaderWriter header(writer, file_.shape());

@@ -134,6 +134,7 @@ Status Dataset::write_chunk(Span<const std::uint64_t> offset, ConstBytes stored,
     OwnedChunk named(file_->context);
     H5MOTE_TRY(named.set(state, offset, true));
     H5MOTE_TRY(state.allocate_late());
+    state.note_stored(named->scaled);
     const ChunkKey key = state.key_of(named->scaled);
     if (state.filtered()) {
         return state.enter_stored(key, stored, filter_mask);

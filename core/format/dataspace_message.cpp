@@ -31,6 +31,16 @@ Status DataspaceMessage::decode(Context& context, FileShape file_shape, ConstByt
     return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::dataspace);
 }
 
+bool Extent::fits(FileShape shape) const noexcept {
+    const bool wide = shape.sizeof_size >= sizeof *max_dims;
+    bool fits = true;
+    for (unsigned i = 0; i < rank; ++i) {
+        const std::uint64_t most = max_dims[i];
+        fits = fits && dims[i] <= shape.max_size() && (wide || most == ~std::uint64_t{0} || most <= shape.max_size());
+    }
+    return fits;
+}
+
 void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent, bool resizable) noexcept {
     const unsigned kinds = resizable || extent.extensible() ? 2 : 1;
     writer.u8(2);

@@ -40,6 +40,8 @@ struct Extent {
         }
         return any;
     }
+    /// Whether a file can state all sizes. The most elements may be unlimited.
+    bool fits(FileShape shape) const noexcept;
     /// Bytes of all elements of `element_size` bytes; false when 64 bits do not hold them.
     bool data_size(std::uint32_t element_size, std::uint64_t& bytes) const noexcept {
         bytes = type == DataspaceMessage::Type::null ? 0 : element_size;

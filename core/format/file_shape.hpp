@@ -24,6 +24,11 @@ struct FileShape {
     }
     /// A size in which all ones mean "unlimited".
     std::uint64_t load_size(const std::byte* from) const noexcept { return load_size(from, sizeof_size); }
+    /// The largest size of a dimension, or of data, that a file can state: all ones mean "unlimited". libhdf5 opens no
+    /// dataset with a dimension of 2^63 elements or more.
+    std::uint64_t max_size() const noexcept {
+        return sizeof_size >= 8 ? kAllOnes >> 1 : (kAllOnes >> (64 - 8 * sizeof_size)) - 1;
+    }
     Address read_size(Reader& reader) const noexcept { return narrow(reader.uint(sizeof_size)); }
     void store_addr(std::byte* to, Address address) const noexcept { store_uint(to, sizeof_addr, widen(address)); }
     void write_addr(Writer& writer, Address address) const noexcept { writer.uint(sizeof_addr, widen(address)); }

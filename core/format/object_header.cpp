@@ -50,8 +50,10 @@ void HeaderWriter::begin(MessageType type, std::uint8_t flags) noexcept {
 }
 
 void HeaderWriter::end() noexcept {
+    const std::size_t size = out.written() - start_ - layout.head_size();
+    note_body(size);
     if (std::byte* head = out.at(start_)) {
-        layout.set_body_size(head, out.written() - start_ - layout.head_size());
+        layout.set_body_size(head, size);
     }
 }
 

@@ -80,11 +80,24 @@ struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefi
 struct NewHeaderLayout {
     explicit NewHeaderLayout(HeaderLayout the_layout) noexcept : layout(the_layout) {}
     const HeaderLayout layout;
+
+protected:
+    void note_body(std::size_t size) noexcept { longest_ = longest_ < size ? size : longest_; }
+    // `all`: what has been written, heads included.
+    std::size_t longest(std::size_t /*all*/) const noexcept { return longest_; }
+
+private:
+    std::size_t longest_ = 0;
 };
 /// The same in builds without H5MOTE_ALL_FORMATS, which make no headers with creation orders.
 struct PlainHeaderLayout {
     explicit PlainHeaderLayout(HeaderLayout /*the_layout*/) noexcept {}
     static constexpr HeaderLayout layout{};
+
+protected:
+    static void note_body(std::size_t /*size*/) noexcept {}
+    // These builds take all messages for one, which needs no more than what has been counted anyway.
+    static constexpr std::size_t longest(std::size_t all) noexcept { return all; }
 };
 
 /// Writes the messages of a new header, or only measures them.
@@ -98,6 +111,13 @@ public:
     /// Starts a message whose body is then written to `out`; end() fills in its size.
     void begin(MessageType type, std::uint8_t flags = 0) noexcept;
     void end() noexcept;
+    /// over_budget: the head of a message so far cannot state the size of its body, 16 bits. Call it after measuring:
+    /// what is written otherwise has a wrong size. Builds without H5MOTE_ALL_FORMATS refuse all messages together
+    /// already when they have more bytes than that.
+    Status check(Context& context) const noexcept {
+        const std::size_t size = longest(out.written());
+        return size > 0xffff ? context.fail(Module::format, H5MOTE_HERE, Status::over_budget, 0, size) : Status::ok;
+    }
     /// Writes a null message as large as a continuation message, which replaces it when the block is full. `extra`: it
     /// is that many bytes larger, as room for messages that are added before.
     void reserve_continuation(std::size_t extra = 0) noexcept;

@@ -79,11 +79,14 @@ Status BTree1::descend(MetadataWindow& window, unsigned& index) noexcept {
 // What a step among the children of a node counts in Place::digits, `levels` above the node that the place is of.
 Status BTree1::unit(unsigned levels, std::uint64_t& weight) noexcept {
     weight = 1;
-    bool fits = width_ != 0;
-    for (; fits && levels > 0; --levels) {
+    if (width_ == 0) {
+        return damaged(H5MOTE_HERE, root_);
+    }
+    bool fits = true;
+    for (unsigned i = 0; fits && i < levels; ++i) {
         fits = checked_multiply<std::uint64_t>(weight, width_, weight);
     }
-    return fits ? Status::ok : damaged(H5MOTE_HERE, root_);
+    return fits ? Status::ok : file_->context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index, levels);
 }
 
 // Descends to a node of `level`. Nodes of levels up to `last_below` above it are left by their last child, and the
@@ -169,6 +172,16 @@ Status BTree1::height(unsigned& levels) noexcept {
     H5MOTE_TRY(open_node(root_, kAnyLevel, window, node));
     levels = node.level;
     return Status::ok;
+}
+
+Status BTree1::check_height(unsigned most) noexcept {
+    unsigned levels = 0;
+    H5MOTE_TRY(height(levels));
+    if (levels >= most) {
+        return file_->context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index, levels);
+    }
+    std::uint64_t weight = 0;
+    return unit(levels, weight);
 }
 
 Status BTree1::walk_leaf(Address leaf, unsigned entries, BlockVisitor& visitor) noexcept {

@@ -25,10 +25,13 @@ public:
         Address left = kUndefinedAddress;  ///< how many nodes of that level may still follow; undefined: not known yet
     };
 
-    /// Shows every node of the tree (symbol table nodes as well). corrupt_file, io_error.
+    /// Shows every node of the tree (symbol table nodes as well). corrupt_file, io_error; unsupported: the tree is too
+    /// deep for Place, as trees of two children in a node can be.
     Status walk(BlockVisitor& visitor) noexcept;
     /// Levels above the leaves.
     Status height(unsigned& levels) noexcept;
+    /// unsupported: the tree has `most` levels above the leaves or more, or is too deep for walk() and iterations.
+    Status check_height(unsigned most) noexcept;
 
 protected:
     BTree1(std::uint8_t type) noexcept : type_(type) {}
@@ -39,7 +42,8 @@ protected:
     Status open_node(Address address, unsigned level, MetadataWindow& window, BTree1Node& node) noexcept;
     Status child(MetadataWindow& window, unsigned i, Address& address) noexcept;
     Status key(MetadataWindow& window, unsigned i, ConstBytes& bytes) noexcept;
-    // The first, or else the last, node of a level. corrupt_file: the tree has no such level, or is too deep for Place.
+    // The first, or else the last, node of a level. corrupt_file: the tree has no such level. unsupported: it is too
+    // deep for Place.
     Status edge(bool first, unsigned level, Place& place, Address& address, std::uint32_t& entries) noexcept;
     // The node after the one at `place`, or the one before it. not_found: that is the last one, or the first one, of
     // its level.

@@ -39,8 +39,9 @@ Status create_new_header(FileState& file, const HeaderContent& content, Address&
     Writer counter;
     HeaderWriter measure(counter, file.shape(), layout);
     content.write(measure);
+    H5MOTE_TRY(measure.check(file.context));
     const std::size_t messages = counter.written();
-    const unsigned width = messages > 0xffff ? 4 : messages > 0xff ? 2 : 1;
+    const unsigned width = H5MOTE_ALL_FORMATS != 0 && messages > 0xffff ? 4 : messages > 0xff ? 2 : 1;
     const std::size_t size =
         6 + (content.track_times ? 16U : 0U) + (phase ? 4U : 0U) + width + messages + layout.checksum_size();
     Pinned block;

@@ -342,6 +342,7 @@ Status create(FileState& file, const HeaderContent& content, Address& address) n
     Writer counter;
     HeaderWriter measure(counter, file.shape());
     content.write(measure);
+    H5MOTE_TRY(measure.check(file.context));
     StoredContent given(file.context);
     Bytes messages;
     H5MOTE_TRY(given.reserve(counter.written(), messages));

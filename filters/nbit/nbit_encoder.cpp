@@ -158,8 +158,8 @@ struct Nowhere {
 
 }  // namespace
 
-Status NbitFilter::can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept {
-    return Status::ok;
+Status NbitFilter::can_apply(const FilterSpec& /*spec*/, const FilterTarget& target) const noexcept {
+    return target.resized ? Status::invalid_argument : Status::ok;
 }
 
 Status NbitFilter::set_local(FilterSpec& spec, const FilterTarget& target) const noexcept {

@@ -29,11 +29,13 @@ std::uint32_t FilterPipeline::skip_all() const noexcept {
 }
 
 Status FilterPipeline::can_encode(const FilterTarget& target, FilterId& failed) const noexcept {
+    FilterTarget here = target;
     for (const FilterEntry& entry : entries_) {
         failed = entry.spec.id;
         if (!entry.spec.optional) {
-            H5MOTE_TRY(entry.filter == nullptr ? Status::unsupported : entry.filter->can_apply(entry.spec, target));
+            H5MOTE_TRY(entry.filter == nullptr ? Status::unsupported : entry.filter->can_apply(entry.spec, here));
         }
+        here.resized = here.resized || (entry.filter != nullptr && !entry.filter->keeps_size());
     }
     failed = FilterId::none;
     return Status::ok;

@@ -121,8 +121,8 @@ bool is_ieee(DatatypeView type) noexcept {
 
 }  // namespace
 
-Status ScaleoffsetFilter::can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept {
-    return Status::ok;
+Status ScaleoffsetFilter::can_apply(const FilterSpec& /*spec*/, const FilterTarget& target) const noexcept {
+    return target.resized ? Status::invalid_argument : Status::ok;
 }
 
 Status ScaleoffsetFilter::set_local(FilterSpec& spec, const FilterTarget& target) const noexcept {

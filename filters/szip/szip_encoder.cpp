@@ -251,8 +251,8 @@ DatatypeView atomic(DatatypeView type) noexcept {
 
 }  // namespace
 
-Status SzipFilter::can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept {
-    return Status::ok;
+Status SzipFilter::can_apply(const FilterSpec& /*spec*/, const FilterTarget& target) const noexcept {
+    return target.resized && target.element_size != 1 ? Status::invalid_argument : Status::ok;
 }
 
 Status SzipFilter::set_local(FilterSpec& spec, const FilterTarget& target) const noexcept {

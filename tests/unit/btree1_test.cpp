@@ -170,7 +170,7 @@ TEST(BTree1, DamagedGroups) {
         {4, 0, 0, 0x65657274, 4, true, true, true},             // signature
         {4, 0, 4, 1, 1, true, true, true},                      // type
         {4, 0, 5, 3, 1, true, true, true},                      // level
-        {4, 0, 5, 255, 1, true, true, true},                    // level
+        {4, 0, 5, 255, 1, true, true, true},                    // level, which is too high for an iteration
         {4, 0, 6, 3, 2, true, true, true},                      // more entries than fit
         {4, 0, 32, model.levels[4], 8, true, true, true},       // its own child
         {3, 0, 32, model.levels[4], 8, true, true, true},       // a child on a higher level
@@ -191,12 +191,13 @@ TEST(BTree1, DamagedGroups) {
         GroupTree group;
         store_uint(group.file.at(group.levels[damage.level] + damage.node * size + damage.offset), damage.width,
                    damage.value);
+        const Status noticed = damage.value == 255 ? Status::unsupported : Status::corrupt_file;
         Status status;
         const unsigned forwards = group.count(false, status);
-        EXPECT_EQ(status, damage.forwards ? Status::corrupt_file : Status::not_found);
+        EXPECT_EQ(status, damage.forwards ? noticed : Status::not_found);
         EXPECT_TRUE(damage.forwards || forwards == kSymbols);
         const unsigned backwards = group.count(true, status);
-        EXPECT_EQ(status, damage.backwards ? Status::corrupt_file : Status::not_found);
+        EXPECT_EQ(status, damage.backwards ? noticed : Status::not_found);
         EXPECT_TRUE(damage.backwards || backwards == kSymbols);
         if (damage.lookup) {
             EXPECT_EQ(group.find(1), Status::corrupt_file);

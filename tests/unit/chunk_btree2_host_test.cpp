@@ -9,9 +9,11 @@
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -347,6 +349,116 @@ TEST(ChunkBTree2, IsChangedWhateverItSays) {
     std::printf("%u points, %u refused\n", points, refused);
     EXPECT_GT(points, 500U / sweep_step());
     EXPECT_GT(refused, 10U);
+}
+
+namespace {
+
+// A log in chunks of 64 numbers whose index, still without chunks, is a version 2 B-tree. The specification allows that
+// with one dimension, too, but no library makes it: the layout message of an extensible array is replaced.
+std::vector<std::byte> log_with_tree() {
+    MallocAllocator memory;
+    NullPort port;
+    Library library(memory, port);
+    GrowingMemoryDriver storage(memory);
+    auto file = File::create(library, storage);
+    DatasetCreate create;
+    create.chunk = {300};
+    EXPECT_EQ(file->root().create_dataset<std::int32_t>("d", create).status(), Status::ok);
+    EXPECT_EQ(file->close(), Status::ok);
+    std::vector<std::byte> image(storage.contents().begin(), storage.contents().end());
+
+    // Version, class, flags, dimensionality, bytes of a size, 300, 4, index.
+    constexpr unsigned char kOld[] = {4, 2, 0, 2, 2, 44, 1, 4, 0, 4};
+    const auto* const old_layout = reinterpret_cast<const std::byte*>(kOld);
+    const auto layout = std::search(image.begin(), image.end(), old_layout, old_layout + sizeof kOld);
+    const std::byte signature[] = {std::byte{'O'}, std::byte{'H'}, std::byte{'D'}, std::byte{'R'}};
+    const auto header = std::find_end(image.begin(), layout, std::begin(signature), std::end(signature));
+    EXPECT_TRUE(layout != image.end() && header != layout);
+    std::byte* const at = &*layout;
+    std::byte* const first = &*header;
+    // "OHDR", version, flags without times and phase change, and the size of the messages in two bytes or one.
+    const bool wide = (first[5] & std::byte{1}) != std::byte{0};
+    const std::size_t messages = wide ? load_le<std::uint16_t>(first + 6) : std::to_integer<std::size_t>(first[6]);
+    const std::size_t size = (wide ? 8U : 7U) + messages;
+    Writer writer({at + 4, 19});
+    writer.u8(1);
+    writer.u8(64);
+    writer.u8(4);
+    writer.u8(5);
+    writer.u32(2048);
+    writer.u8(100);
+    writer.u8(40);
+    writer.u64(image.size());
+    writer.u8(0);
+    store_le(first + size, lookup3({first, size}));
+
+    std::byte tree[38];
+    Writer head{Bytes(tree)};
+    head.u32(0x44485442);  // "BTHD"
+    head.u8(0);
+    head.u8(10);
+    head.u32(2048);
+    head.u16(16);
+    head.u16(0);
+    head.u8(100);
+    head.u8(40);
+    head.u64(kUndefinedAddress);
+    head.u16(0);
+    head.u64(0);
+    head.u32(lookup3({tree, sizeof tree - 4}));
+    image.insert(image.end(), std::begin(tree), std::end(tree));
+    store_le<std::uint64_t>(image.data() + 28, image.size());
+    store_le(image.data() + 44, lookup3({image.data(), 44}));
+    return image;
+}
+
+}  // namespace
+
+TEST(ChunkBTree2, OfOneDimension) {
+    std::vector<std::byte> image = log_with_tree();
+    std::int32_t rows = 0;
+    for (unsigned session = 0; session < 3; ++session) {
+        MallocAllocator memory;
+        NullPort port;
+        Library library(memory, port);
+        GrowingMemoryDriver storage(memory);
+        ASSERT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+        FileAccess access;
+        access.metadata_cache = 4096;
+        auto file = File::open(library, storage, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        auto data = file->root().open_dataset<std::int32_t>("d");
+        ASSERT_EQ(data.status(), Status::ok);
+        for (unsigned i = 0; i < 200; ++i, ++rows) {
+            ASSERT_EQ(data->append(1000 + rows), Status::ok);
+        }
+        if (session == 1) {
+            rows -= 150;
+            ASSERT_EQ(data->set_extent({static_cast<std::uint64_t>(rows)}), Status::ok);
+        }
+        ASSERT_EQ(file->flush(), Status::ok);
+        EXPECT_TRUE(findings_in(*file).none());
+        ASSERT_EQ(data->close(), Status::ok);
+        ASSERT_EQ(file->close(), Status::ok);
+        image.assign(storage.contents().begin(), storage.contents().end());
+
+        auto again = File::open(library, storage);
+        ASSERT_EQ(again.status(), Status::ok);
+        data = again->root().open_dataset<std::int32_t>("d");
+        ASSERT_EQ(data.status(), Status::ok);
+        ASSERT_EQ(data->size(), static_cast<std::uint64_t>(rows));
+        std::vector<std::int32_t> read(static_cast<std::size_t>(rows));
+        ASSERT_EQ(data->read(Selection::all(), Span<std::int32_t>(read.data(), read.size())), Status::ok);
+        for (std::int32_t i = 0; i < rows; ++i) {
+            ASSERT_EQ(read[static_cast<std::size_t>(i)], 1000 + i);
+        }
+        std::uint64_t chunks = 0;
+        ChunkIterator iterator(*data);
+        for (ChunkInfo info; iterator.next(info) == Status::ok; ++chunks) {
+            EXPECT_EQ(info.offset[0], 64 * chunks);
+        }
+        EXPECT_EQ(chunks, (static_cast<std::uint64_t>(rows) + 63) / 64);
+    }
 }
 
 #ifdef H5MOTE_TEST_HDF5

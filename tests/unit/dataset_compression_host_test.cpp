@@ -4,6 +4,11 @@
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS && H5MOTE_FILTERS
 
 #include "../reading/all_filters.hpp"
+#ifdef H5MOTE_TEST_HDF5
+#include "hdf5_files.hpp"
+#endif
+
+#include <string>
 
 namespace {
 
@@ -104,6 +109,60 @@ TEST(DatasetCompression, Refusals) {
     EXPECT_EQ(file->close(), Status::ok);
     EXPECT_EQ(store.heap.blocks(), 0U);
 }
+
+// These filters encode only whole chunks, or only whole pixels. Where they may not be skipped they must not stand
+// behind a filter that changes the number of bytes: no chunk could be written, and with it no file.
+TEST(DatasetCompression, MandatoryFiltersThatNeverEncode) {
+    Store store;
+    auto file = File::create(store.library, store.storage);
+    ASSERT_EQ(file.status(), Status::ok);
+    const std::vector<std::int32_t> rows(64, 3);
+    for (FilterSpec spec : {filters::scaleoffset_integer(), filters::nbit, filters::szip()}) {
+        for (const FilterSpec& first : {filters::shuffle, filters::deflate, filters::lzf, filters::fletcher32}) {
+            for (const bool optional : {false, true}) {
+                const std::string name = std::to_string(static_cast<unsigned>(spec.id)) + " behind " +
+                                         std::to_string(static_cast<unsigned>(first.id)) + (optional ? "?" : "");
+                spec.optional = optional;
+                const bool possible = optional || first.id == FilterId::shuffle;
+                auto data = file->root().create_dataset<std::int32_t>(name, in_chunks(16, {first, spec}));
+                ASSERT_EQ(data.status(), possible ? Status::ok : Status::invalid_argument) << name;
+                EXPECT_EQ(file->root().exists(name), possible);
+                if (possible) {
+                    EXPECT_EQ(data->append(Span<const std::int32_t>(rows.data(), rows.size())), Status::ok);
+                    EXPECT_EQ(file->flush(), Status::ok) << name;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(file->close(), Status::ok);
+}
+
+#ifdef H5MOTE_TEST_HDF5
+// libhdf5 makes such a dataset. It can be opened, and the first change tells that it cannot be written.
+TEST(DatasetCompression, DatasetsThatCanNeverBeWritten) {
+    Hdf5Maker maker(Hdf5Maker::Format::newest);
+    const hsize_t size = 64;
+    const hsize_t chunk = 16;
+    const unsigned values[2] = {H5Z_SO_INT, 0};
+    const Hdf5Id space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+    const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_chunk(list, 1, &chunk);
+    H5Pset_fletcher32(list);
+    H5Pset_filter(list, H5Z_FILTER_SCALEOFFSET, H5Z_FLAG_MANDATORY, 2, values);
+    ASSERT_GE(H5Dclose(H5Dcreate2(maker.file(), "d", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT)), 0);
+    Store store(maker.finish());
+    auto file = File::open(store.library, store.storage);
+    ASSERT_EQ(file.status(), Status::ok);
+    auto data = file->root().open_dataset<std::int32_t>("d");
+    ASSERT_EQ(data.status(), Status::ok);
+    const std::vector<std::int32_t> rows(64, 3);
+    EXPECT_EQ(data->write(Selection::all(), Span<const std::int32_t>(rows.data(), rows.size())),
+              Status::invalid_argument);
+    EXPECT_EQ(file->root().write_attribute("beside", std::int32_t{1}), Status::ok);
+    EXPECT_EQ(data->close(), Status::ok);
+    EXPECT_EQ(file->close(), Status::ok);
+}
+#endif
 
 // Client data that a FilterSpec has no room for take memory of their own: without it nothing is made.
 TEST(DatasetCompression, WithoutMemory) {

@@ -179,7 +179,8 @@ public:
     /// `records` are packed values of the memory datatype that the handle was opened with or that set_memory_type()
     /// fixed; without one, of the datatype in the file. After an error the elements that fitted are appended; size()
     /// tells how many there are. invalid_argument: the dataset has another rank or a fixed extent, or would exceed its
-    /// maximum. unsupported (datatype_class): variable-length data, and no memory type was fixed.
+    /// maximum or what set_extent() takes. unsupported (datatype_class): variable-length data, and no memory type was
+    /// fixed.
     Status append_records(const void* records, std::size_t count) noexcept;
 
     /// Copies the number of dimensions, the current sizes and the maxima.
@@ -258,10 +259,12 @@ public:
 
     /// Makes the dataset larger or smaller, or both in different dimensions; new elements read as the fill value, also
     /// where there were others before it became smaller. invalid_argument: the dataset is not chunked, or a size is
-    /// beyond the maximum of its dimension. unsupported (Feature::chunk_index): the file does not store the maximum
-    /// sizes, by which the chunks of this dataset are numbered; h5mote and libhdf5 store them in all that they make.
-    /// With allocation time early the new chunks get their space and the fill value here (not in profile `logger`);
-    /// no_space, with nothing changed: there is too little for all of them.
+    /// beyond the maximum of its dimension, larger than 2^63 - 1, beyond which libhdf5 opens no dataset, or more than
+    /// the lengths of the file can state (H5Pset_sizes: 65,534 with 2 bytes, 2^32 - 2 with 4). unsupported
+    /// (Feature::chunk_index): the file does not store the maximum sizes, by which the chunks of this dataset are
+    /// numbered; h5mote and libhdf5 store them in all that they make. With allocation time early the new chunks get
+    /// their space and the fill value here (not in profile `logger`); no_space, with nothing changed: there is too
+    /// little for all of them.
     ///
     /// What lies beyond the new extent is cleared once the new sizes are durable: chunks give their space back, and
     /// parts of chunks become fill values. Therefore a call that makes the dataset smaller writes and syncs on a

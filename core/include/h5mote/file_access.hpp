@@ -91,6 +91,10 @@ struct NoSharedMessages {
 struct FileCreate {
     /// Bytes of a file address: 4 or 8. With 4 the file can grow to at most 4 GiB (the limit of FAT32, too), but its
     /// metadata, and the memory for them, take up to half as much. Any HDF5 library reads either.
+    ///
+    /// With 4 the index of a dataset with one unlimited dimension has room for as many unfiltered chunks as 4 GiB hold,
+    /// and is smaller for it. A chunk further out, in a dataset whose chunks are not stored one after the other, has no
+    /// place there: writing it is no_space, and libhdf5 loses it when it closes such a dataset.
     std::uint8_t sizeof_addr = 8;
     /// Superblock version: 2, or 3 on request. Only libhdf5 1.10 and newer read version 3, and they refuse a version 3
     /// file that is marked as open for writing; h5mote never marks one.

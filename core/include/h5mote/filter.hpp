@@ -59,7 +59,7 @@ struct FilterSpec {
 }
 
 /// The data that a filter is to be applied to, for can_apply() and set_local(). When a dataset that exists already is
-/// changed, only the first two are known, and the others are empty.
+/// changed, only the first two and `resized` are known, and the others are empty.
 struct FilterTarget {
     std::uint32_t element_size = 0;        ///< bytes of one element of the dataset's datatype
     std::uint32_t chunk_bytes = 0;         ///< bytes of one chunk before any filter
@@ -67,6 +67,7 @@ struct FilterTarget {
     Span<const std::uint32_t> chunk = {};  ///< elements of a chunk along each dimension
     ConstBytes fill = {};                  ///< the fill value, as elements are stored; empty: zeros
     bool fill_undefined = false;           ///< there is no fill value
+    bool resized = false;                  ///< filters before this one may change the number of bytes
     Bytes client_data = {};                ///< room for client data of more than FilterSpec::kMaxValues numbers
 };
 
@@ -93,6 +94,9 @@ public:
     /// Largest output of encode() for `size` input bytes that is still worth keeping: an optional compressor must make
     /// the chunk smaller, a mandatory one may make it larger, up to the worst case of its coding.
     virtual std::size_t encoded_limit(const FilterSpec& /*spec*/, std::size_t size) const noexcept { return size; }
+    /// Whether encode() always makes as many bytes as it gets. Some filters encode only as many as a chunk has: they
+    /// cannot be mandatory behind a filter that does not keep the number.
+    virtual bool keeps_size() const noexcept { return false; }
     /// Whether encode() and decode() also work when `out` begins where `in` begins, which saves a buffer. A call that
     /// fails then leaves the bytes as they were.
     virtual bool in_place() const noexcept { return false; }

@@ -97,14 +97,17 @@ public:
     /// already_exists: an object that is no group is there.
     Result<Group> open_or_create_group(std::string_view path, const GroupCreate& create = {}) noexcept;
 
-    /// Creates a dataset of elements of `type`. invalid_argument: sizes that do not fit each other, a chunk larger than
-    /// a fixed dimension, an extensible extent without chunks, filters without chunks, or a `type` that is not one
-    /// sound datatype message; for variable-length data, which have the form of memory in `type`, also no defined fill
-    /// value. unsupported (datatype_class): such data with a fill value of their own, or in a program without
-    /// formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or build lacks;
-    /// (filter): a mandatory filter that the program lacks. over_budget: a filtered chunk larger than the chunk cache,
-    /// compact data of more than 65,531 bytes, or more than one unlimited dimension and a metadata cache of less than
-    /// 2,560 bytes.
+    /// Creates a dataset of elements of `type`. invalid_argument: sizes that do not fit each other or that
+    /// Dataset::set_extent() does not take, a chunk larger than a fixed dimension, an extensible extent without chunks,
+    /// filters without chunks, a mandatory filter that can never encode behind those before it (FilterTarget::resized),
+    /// or a `type` that is not one sound datatype message; for variable-length data, which have the form of memory in
+    /// `type`, also no defined fill value. unsupported (datatype_class): such data with a fill value of their own, or
+    /// in a program without formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or
+    /// build lacks; (filter): a mandatory filter that the program lacks. over_budget: a filtered chunk larger than the
+    /// chunk cache, compact data of more than 65,531 bytes, more than one unlimited dimension and a metadata cache of
+    /// less than 2,560 bytes, or what does not fit a message of the header, 65,535 bytes: a datatype of that many bytes
+    /// when it is encoded, a fill value of more than 65,529 bytes (65,520 with the earliest versions), some 2,700
+    /// external files.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
     /// not_found: nothing is there, or an object that is no dataset; the error trail says which type the object has, or

@@ -31,6 +31,7 @@ public:
 class NbitFilter final : public NbitDecoder {
 public:
     constexpr NbitFilter() = default;
+    /// invalid_argument: encode() may get other than all bytes of a chunk.
     Status can_apply(const FilterSpec& spec, const FilterTarget& target) const noexcept override;
     Status set_local(FilterSpec& spec, const FilterTarget& target) const noexcept override;
     Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,

@@ -34,6 +34,7 @@ public:
 class ScaleoffsetFilter final : public ScaleoffsetDecoder {
 public:
     constexpr ScaleoffsetFilter() = default;
+    /// invalid_argument: encode() may get other than all bytes of a chunk.
     Status can_apply(const FilterSpec& spec, const FilterTarget& target) const noexcept override;
     Status set_local(FilterSpec& spec, const FilterTarget& target) const noexcept override;
     Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,

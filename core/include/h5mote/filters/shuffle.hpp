@@ -12,6 +12,7 @@ class ShuffleFilter final : public Filter {
 public:
     constexpr ShuffleFilter() = default;
     FilterId id() const noexcept override;
+    bool keeps_size() const noexcept override { return true; }
     Status set_local(FilterSpec& spec, const FilterTarget& target) const noexcept override;
     Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                   Bytes scratch) const noexcept override;

@@ -30,6 +30,7 @@ public:
 class SzipFilter final : public SzipDecoder {
 public:
     constexpr SzipFilter() = default;
+    /// invalid_argument: encode() may get bytes that are not whole pixels.
     Status can_apply(const FilterSpec& spec, const FilterTarget& target) const noexcept override;
     Status set_local(FilterSpec& spec, const FilterTarget& target) const noexcept override;
     Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
