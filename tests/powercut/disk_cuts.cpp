@@ -1,5 +1,6 @@
 #include "disk_cuts.hpp"
 
+#include "faulty_disk.hpp"
 #include "workload_allocator.hpp"
 
 #include <h5mote/vfd/memory.hpp>
@@ -50,45 +51,6 @@ private:
     Mounted mounted_;
 };
 
-// A driver of which one write, sync or truncation fails. Of two failing writes one reaches the disks nevertheless.
-class Faulty final : public ForwardingDriver {
-public:
-    Faulty(Driver& inner, std::uint64_t fault, const std::vector<DiskOperation>& operations)
-        : ForwardingDriver(inner), fault_(fault), operations_(operations) {
-        forward_superblock_info(inner);
-    }
-
-    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
-        if (!fails()) {
-            return ForwardingDriver::write(usage, address, from);
-        }
-        if (fault_ % 2 == 0) {
-            (void)ForwardingDriver::write(usage, address, from);
-        }
-        return Status::io_error;
-    }
-    Status sync() noexcept override { return fails() ? Status::io_error : ForwardingDriver::sync(); }
-    Status truncate(std::uint64_t size) noexcept override {
-        return fails() ? Status::io_error : ForwardingDriver::truncate(size);
-    }
-
-    bool failed = false;
-    std::size_t failed_at = 0;  // operations that were done before
-
-private:
-    bool fails() noexcept {
-        if (++calls_ != fault_) {
-            return false;
-        }
-        failed_at = operations_.size();
-        return failed = true;
-    }
-
-    std::uint64_t calls_ = 0;
-    std::uint64_t fault_;
-    const std::vector<DiskOperation>& operations_;
-};
-
 class Sweep {
 public:
     Sweep(const std::string& name, const DiskOptions& options) : options_(options), tally(name) {}
@@ -102,7 +64,7 @@ public:
             tally.lost("mounting nothing: " + failure);
             return false;
         }
-        Faulty driver(machine.driver(), fault, machine.operations);
+        FaultyDisk driver(machine.driver(), fault, machine.operations);
         history_ = History();
         fault_ = fault;
         WorkloadAllocator allocator;
