@@ -437,6 +437,9 @@ Status FileState::record_ranges() noexcept {
         return Status::ok;
     }
     H5MOTE_TRY(space.ranges()->record());
+    // The ranges have not grown any more, but the superblock is still to be written, in a later commit if this one
+    // fails.
+    stored_root_ = kUndefinedAddress;
     return superblock_.end_of_file == 0 ? barrier() : Status::ok;
 }
 
