@@ -19,9 +19,11 @@ public:
 
     Capabilities capabilities() const noexcept override {
         Capabilities capabilities = storage_.capabilities();
-        const std::uint64_t unit = base_ & (~base_ + 1);  // no address is a multiple of more in the storage, too
-        if (unit != 0 && unit < capabilities.atomic_unit) {
-            capabilities.atomic_unit = static_cast<std::uint32_t>(unit);
+        if (base_ != 0 && capabilities.atomic_unit != 0) {
+            // The storage may promise a unit that is no power of two. What of it remains is the largest power of two
+            // that divides the unit and the base: an aligned block of so many bytes lies in one unit of the storage.
+            const std::uint64_t common = base_ | capabilities.atomic_unit;
+            capabilities.atomic_unit = static_cast<std::uint32_t>(common & (~common + 1));
         }
         return capabilities;
     }

@@ -55,7 +55,7 @@ Status FileState::open(const FileAccess& access) noexcept {
     if (superblock_.is_old()) {
         set_btree_k(superblock_.btree_k);
     }
-    space.open(superblock_.end_of_file, superblock_.shape.max_addr(), narrow(size));
+    space.open(superblock_.end_of_file, superblock_.most_end(), narrow(size));
     return Status::ok;
 }
 
@@ -93,7 +93,7 @@ Status FileState::finish_open(const FileAccess& access) noexcept {
             return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.end_of_file);
         }
         writable_ = false;
-        space.open(narrow(size), superblock_.shape.max_addr(), narrow(size));
+        space.open(narrow(size), superblock_.most_end(), narrow(size));
         context.port().log("the file is shorter than it says");
     }
     return superblock_.root < space.end()
@@ -148,7 +148,7 @@ Status FileState::use_driver_info(std::string_view name, ConstBytes info) noexce
     superblock_.end_of_file = narrow(end);
     std::uint64_t stored = 0;
     H5MOTE_TRY(driver.end_of_file(stored));
-    space.open(superblock_.end_of_file, superblock_.shape.max_addr(),
+    space.open(superblock_.end_of_file, superblock_.most_end(),
                stored < superblock_.end_of_file ? superblock_.end_of_file : narrow(stored));
     return Status::ok;
 }

@@ -23,6 +23,7 @@ enum class Rule {
     fill_first,          // a chunk holds its fill values before an index names it
     count_first,         // the index header counts a chunk within the dataset's extent before the index names the chunk
     prepared_later,      // blocks of Phase::prepared are written only when what they point to is complete
+    repeat_in_order,     // after a commit that has failed, nothing that it wrote is taken to be on the storage
     hold_space,          // the space that such blocks replace is not used again before they are written
     reuse_last,          // released space is not used again before a commit has made it unreachable
     heap_data_first,     // the bytes of heap objects are on the storage before the header through which they are found
@@ -155,7 +156,8 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
         return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
     }
     const std::uint64_t base = create.user_block;
-    if ((base & (base - 1)) != 0 || (base != 0 && base < 512)) {
+    superblock_.shape = {create.sizeof_addr, 8};
+    if ((base & (base - 1)) != 0 || (base != 0 && base < 512) || base > superblock_.shape.max_addr()) {
         return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument, 0, base);
     }
     if (!set_base(base) || !superblock_.set_base(base)) {
@@ -169,12 +171,11 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     if (superblock_.version == 3 || !has_default_space(create)) {
         H5MOTE_TRY(allow_version(FormatVersion::v110));
     }
-    superblock_.shape = {create.sizeof_addr, 8};
     H5MOTE_TRY(driver.truncate(0));
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         H5MOTE_TRY(clear_signatures(storage(), base));
     }
-    space.open(0, superblock_.shape.max_addr(), 0);
+    space.open(0, superblock_.most_end(), 0);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         H5MOTE_TRY(use_ranges());
     }
@@ -252,6 +253,7 @@ Status FileState::write_changes() noexcept {
 // `prepared`: the changed object headers need no index block that is still to be written, and no space beyond the
 // recorded end of file. Live blocks of phases before Phase::object are then left to the next commit.
 Status FileState::write_metadata(bool prepared) noexcept {
+    incomplete = true;
     space.unkeep_metadata();
     space.begin_if_released();
     if (!atomic && keep(Rule::fill_first)) {
@@ -301,6 +303,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
         unsynced = false;
     }
     unsynced = space.settle(!prepared);
+    incomplete = false;
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         ++foreign()->commits;
         foreign()->number_waits = false;
@@ -367,12 +370,14 @@ Status FileState::commit() noexcept {
     H5MOTE_TRY(flush_raw());
     // Whether the rows need only what the last commit prepared. Then the index blocks that name their chunks, of
     // Phase::prepared, can be written together with the rows. Fresh index blocks forbid that: they may come to name
-    // chunks, prepared next, beyond the recorded end of file.
-    const bool prepared = H5MOTE_PREPARE_APPENDS != 0 && unordered_ && !grown() && !cache.has_dirty(Phase::fresh) &&
-                          cache.next_phase(Phase::index) >= Phase::object;
+    // chunks, prepared next, beyond the recorded end of file. So does a commit that has failed: what it wrote, with the
+    // end of file, need not be on the storage, and what it prepared need not be filled.
+    const bool prepared = H5MOTE_PREPARE_APPENDS != 0 && unordered_ && !(incomplete && keep(Rule::repeat_in_order)) &&
+                          !grown() && !cache.has_dirty(Phase::fresh) && cache.next_phase(Phase::index) >= Phase::object;
     if (prepared) {
         H5MOTE_TRY(cache.flush(Phase::prepared));
     }
+    incomplete = true;
     if (H5MOTE_PREPARE_APPENDS != 0 && unordered_) {
         H5MOTE_TRY(prepare(prepared ? Phase::prepared : Phase::index));
     }
@@ -432,6 +437,9 @@ Status FileState::record_ranges() noexcept {
         return Status::ok;
     }
     H5MOTE_TRY(space.ranges()->record());
+    // The ranges have not grown any more, but the superblock is still to be written, in a later commit if this one
+    // fails.
+    stored_root_ = kUndefinedAddress;
     return superblock_.end_of_file == 0 ? barrier() : Status::ok;
 }
 

@@ -98,6 +98,8 @@ struct Superblock : std::conditional_t<H5MOTE_ALL_FORMATS != 0, ForeignSuperbloc
     bool leads_further() const noexcept {
         return H5MOTE_ALL_FORMATS != 0 && (extension != kUndefinedAddress || driver_info != kUndefinedAddress);
     }
+    /// The largest end_of_file that can be recorded, as a number that counts from the start of the storage.
+    Address most_end() const noexcept { return shape.max_addr() - base; }
     /// Writes size() bytes to `to`, which has room for kMaxSize.
     void encode(std::byte* to) const noexcept;
     /// Reads from the first bytes of a file (kMaxSize, or what the file has). not_hdf5, unsupported, corrupt_file.

@@ -89,7 +89,8 @@ bool GlobalHeapWriter::reclaim_used() noexcept {
     return true;
 }
 
-// What cannot be removed because of an error stays in the file. The commit before was complete, and is what counts.
+// What cannot be removed because of an error stays in the file, and its collection gets no further objects. The commit
+// before was complete, and is what counts.
 void GlobalHeapWriter::give_up_discarded() noexcept {
     for (Collection& each : collections_) {
         each.resting = false;
@@ -132,7 +133,11 @@ public:
             give_up();
             return Status::ok;
         }
-        return merge();
+        const Status status = merge();
+        if (status != Status::ok && touched_) {
+            forget();
+        }
+        return status;
     }
 
 private:
@@ -140,10 +145,22 @@ private:
     bool is_removed() const noexcept { return object_.removed || is_new(); }
 
     void give_up() noexcept {
+        place_no_more();
+        writer_.file_.give_up(collection_, size_);
+    }
+
+    void place_no_more() noexcept {
         if (Collection* const known = writer_.known(collection_)) {
             *known = Collection();
         }
-        writer_.file_.give_up(collection_, size_);
+    }
+
+    // Where the free space of the collection begins on the storage is not known after an error: a header that was
+    // written may be there or not. An object behind the wrong place would not be found.
+    void forget() noexcept {
+        window_.close();
+        writer_.file_.cache.discard(collection_);
+        place_no_more();
     }
 
     // Joins neighbours that were removed, with the free space at the end if they reach there.
@@ -193,10 +210,17 @@ private:
             header.references = GlobalHeapObject::kRemoved;
             header.size = space - kHeader;
         }
+        const Address at = collection_ + first.at;
         std::byte bytes[kHeader];
         header.encode(writer_.file_.shape(), bytes);
-        stored_ = writer_.one_write(collection_ + first.at);
-        return stored_ ? writer_.write(collection_ + first.at, {bytes, kHeader}) : Status::ok;
+        stored_ = writer_.one_write(at);
+        touched_ = touched_ || stored_;
+        const Status status = stored_ ? writer_.write(at, {bytes, kHeader}) : Status::ok;
+        // After an error the storage may have anything there. The next commit writes the header once more.
+        if (status != Status::ok && writer_.waiting_count_ < kWaiting) {
+            writer_.wait(collection_, at, header);
+        }
+        return status;
     }
 
     // From now on objects can be placed here.
@@ -229,6 +253,7 @@ private:
     Address hole_ = 0;
     std::uint32_t next_ = 1;
     bool stored_ = false;
+    bool touched_ = false;  // the storage need not have the collection any more as it was
     const GlobalHeapId* ids_;
     std::size_t count_;
 };

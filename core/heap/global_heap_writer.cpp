@@ -83,7 +83,7 @@ Status GlobalHeapWriter::append(Collection& collection, Address size, Place& pla
     }
     H5MOTE_TRY(put_zeros(at + kHeader, size));
     if (waiting) {
-        wait(collection, at, object);
+        wait(collection.address, at, object);
         collection.waiting = true;
     }
     collection.free += kHeader + object.padded(size);
@@ -163,7 +163,7 @@ Status GlobalHeapWriter::fill_hole(Collection& collection, Address size, Place& 
     object.index = static_cast<std::uint16_t>(hole.index);
     object.size = size;
     H5MOTE_TRY(put_zeros(at + kHeader, size));
-    wait(collection, at, object);
+    wait(collection.address, at, object);
     place = {{collection.address, object.index}, at + kHeader};
     return Status::ok;
 }
@@ -179,9 +179,9 @@ bool GlobalHeapWriter::is_waiting(Address at) const noexcept {
     return false;
 }
 
-void GlobalHeapWriter::wait(const Collection& collection, Address at, const GlobalHeapObject& header) noexcept {
+void GlobalHeapWriter::wait(Address collection, Address at, const GlobalHeapObject& header) noexcept {
     WaitingHeader& waiting = waiting_[waiting_count_++];
-    waiting.collection = collection.address;
+    waiting.collection = collection;
     waiting.at = at;
     header.encode(file_.shape(), waiting.bytes);
 }

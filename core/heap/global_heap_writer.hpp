@@ -114,7 +114,7 @@ private:
     bool waits(const Collection& collection) const noexcept {
         return collection.live && !collection.waiting && !file_.is_atomic();
     }
-    void wait(const Collection& collection, Address at, const GlobalHeapObject& header) noexcept;
+    void wait(Address collection, Address at, const GlobalHeapObject& header) noexcept;
     void clear_waiting() noexcept;
     bool reach(Address at, Address size) const noexcept;
     Status begin(Address at, Address size, bool& buffered) noexcept;

@@ -177,8 +177,9 @@ public:
     void close() noexcept;
 
     /// Allocates `size` bytes. The storage is extended at once, so that a full device is found (no_space) before
-    /// anything is changed. For metadata, which is written later, room is kept in it as well: keep_metadata(). `zeros`,
-    /// if given, says whether the new bytes are known to read as zero.
+    /// anything is changed, if extending takes the room; that of a file with ftruncate() does not (PosixDriver). For
+    /// metadata, which is written later, room is kept in it as well: keep_metadata(). `zeros`, if given, says whether
+    /// the new bytes are known to read as zero.
     Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
     /// Allocates `size` bytes for raw data out of free space. false: no free extent has room.
     bool allocate_free(Address size, Address& address) noexcept {

@@ -153,6 +153,8 @@ public:
     bool unsynced = false;
     /// Whether the driver makes all writes between two syncs appear at once.
     bool atomic = false;
+    /// Whether the last commit has failed, or one is being made. The cache does not use it; here it takes less code.
+    bool incomplete = false;
 
 protected:
     ~CommitHook() = default;

@@ -112,7 +112,7 @@ bool UsageSpace::is_sound() const noexcept {
 }
 
 Status UsageSpace::begin() noexcept {
-    const std::uint64_t most = file_.shape().max_addr();
+    const std::uint64_t most = file_.superblock().most_end();
     const SpaceRule rule = file_.space.rule();
     if (file_.foreign()->base_driver.base() != 0) {
         return file_.context.unsupported(Module::storage, H5MOTE_HERE, Feature::base_address);

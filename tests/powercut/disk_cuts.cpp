@@ -1,5 +1,6 @@
 #include "disk_cuts.hpp"
 
+#include "faulty_disk.hpp"
 #include "workload_allocator.hpp"
 
 #include <h5mote/vfd/memory.hpp>
@@ -52,26 +53,39 @@ private:
 
 class Sweep {
 public:
-    Sweep(const std::string& name, const Scenario& scenario, const DiskOptions& options)
-        : options_(options), tally(name) {
+    Sweep(const std::string& name, const DiskOptions& options) : options_(options), tally(name) {}
+
+    // Records what a scenario does. `fault`: the write, sync or truncation that fails, counted from 1; 0: none. False
+    // if the scenario ended before that call.
+    bool play(const Scenario& scenario, std::uint64_t fault = 0) {
         Machine machine(options_, Disks(options_.count));
         const std::string failure = machine.mount();
         if (!failure.empty()) {
             tally.lost("mounting nothing: " + failure);
-            return;
+            return false;
         }
+        FaultyDisk driver(machine.driver(), fault, machine.operations);
+        history_ = History();
+        fault_ = fault;
         WorkloadAllocator allocator;
         NullPort port;
         Library library{allocator, port, all_filters()};
         allocator.prepare(library);
-        Scene scene{library, machine.driver(), history_, [&machine] { return machine.operations.size(); }};
+        Scene scene{library, driver, history_, [&machine] { return machine.operations.size(); }};
+        scene.repeat_calls = fault != 0;
         scenario(scene);
         history_.finish();
-        EXPECT_EQ(scene.failure, "") << name;
+        // A close() that fails is not repeated, nor is a call that the driver's failure reached twice.
+        EXPECT_TRUE(scene.failure.empty() || driver.failed) << tally.name() << ": " << scene.failure;
         operations_ = std::move(machine.operations);
+        from_ = fault == 0 ? 0 : driver.failed_at;
         // There are some three cuts for each operation.
         const std::size_t recoveries = options_.recoveries * (long_run() ? 10 : 1);
         recover_every_ = std::max<std::size_t>(3 * operations_.size() / recoveries, 1);
+        if (driver.failed) {
+            operations_.resize(history_.acknowledged_after(from_, 1, operations_.size()));
+        }
+        return fault == 0 || driver.failed;
     }
 
     void run() {
@@ -80,6 +94,7 @@ public:
                               check(disks, history_, operations, what, number, true);
                           });
         states.sector = options_.sector;
+        states.from = from_;
         states.random_subsets = options_.random_subsets * (long_run() ? 5 : 1);
         states.enough = [&] { return tally.enough(); };
         states.run();
@@ -88,7 +103,8 @@ public:
 
 private:
     void lost(std::size_t operations, const char* what, std::size_t number, const std::string& why) {
-        tally.lost("cut after " + std::to_string(operations) + ", " + what + " " + std::to_string(number) + ": " + why);
+        tally.lost((fault_ == 0 ? "" : "call " + std::to_string(fault_) + " fails, ") + "cut after " +
+                   std::to_string(operations) + ", " + what + " " + std::to_string(number) + ": " + why);
     }
 
     // Judges what one cut left behind, and logs on from there. `first`: a cut of the workload, not of a recovery.
@@ -96,7 +112,7 @@ private:
                bool first) {
         const History::Interval& allowed = history.at(operations);
         std::uint64_t hash = first ? allowed.operations + 1 : recovery_ * 0x100000001U;
-        hash += first ? 0 : allowed.operations;
+        hash += first ? fault_ * 0x100000000U : allowed.operations;
         for (const Image& image : disks) {
             hash = hash_of({image.data(), image.size()}, hash);
         }
@@ -153,7 +169,7 @@ private:
             return;
         }
         const bool whole = hash / 64 % recover_every_ == 0;
-        if (first && (whole || tally.cuts_recovery(hash, options_.recovery_of))) {
+        if (first && fault_ == 0 && (whole || tally.cuts_recovery(hash, options_.recovery_of))) {
             cut_recovery(disks, machine.operations, next, whole);
         }
     }
@@ -187,7 +203,7 @@ private:
     // Writes samples as files for check_samples.py: images to which all writes up to some operation have arrived.
     void keep_samples() {
         const char* const folder = std::getenv("H5MOTE_POWERCUT_SAMPLES");
-        if (folder == nullptr || options_.samples == 0 || expects_losses()) {
+        if (folder == nullptr || options_.samples == 0 || fault_ != 0 || expects_losses()) {
             return;
         }
         const std::size_t every = std::max<std::size_t>(operations_.size() / options_.samples, 1);
@@ -238,6 +254,8 @@ private:
     const DiskOptions& options_;
     History history_;
     std::vector<DiskOperation> operations_;
+    std::uint64_t fault_ = 0;  // the call that fails
+    std::size_t from_ = 0;     // cuts before so many operations are not tried
     std::uint64_t recovery_ = 0;
     bool only_read_ = false;  // what a cut leaves is compared, but no logging goes on from there
     std::size_t recover_every_ = 1;
@@ -249,8 +267,19 @@ public:
 }  // namespace
 
 void cut_disks(const std::string& name, const Scenario& scenario, std::size_t floor, const DiskOptions& options) {
-    Sweep sweep(name, scenario, options);
-    sweep.run();
+    Sweep sweep(name, options);
+    if (sweep.play(scenario)) {
+        sweep.run();
+    }
+    sweep.tally.report(floor);
+}
+
+void cut_disks_after_faults(const std::string& name, const Scenario& scenario, std::size_t floor,
+                            const DiskOptions& options) {
+    Sweep sweep(name, options);
+    for (std::uint64_t call = 1; !sweep.tally.enough() && sweep.play(scenario, call); ++call) {
+        sweep.run();
+    }
     sweep.tally.report(floor);
 }
 

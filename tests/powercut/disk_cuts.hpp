@@ -34,6 +34,13 @@ struct DiskOptions {
     std::uint32_t sector = 512;  ///< bytes of a disk that arrive wholly or not at all
 };
 
+/// Runs a scenario again and again. Each time another write, sync or truncation of the driver fails, once, and the call
+/// of the library that returns the error is repeated. The power is cut at every point from there on up to the second
+/// flush that is acknowledged afterwards. Every second failing write reaches the disk nevertheless, because the driver
+/// contract leaves the range of a failed write undefined.
+void cut_disks_after_faults(const std::string& name, const Scenario& scenario, std::size_t floor,
+                            const DiskOptions& options = {});
+
 /// Runs a scenario, cuts it at every point and reports; fewer cuts than `floor` fail.
 void cut_disks(const std::string& name, const Scenario& scenario, std::size_t floor, const DiskOptions& options = {});
 

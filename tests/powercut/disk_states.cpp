@@ -84,17 +84,26 @@ Status DiskRecorder::truncate(std::uint64_t size) noexcept {
 }
 
 void DiskStates::run() {
-    visit_(image_, 0, "nothing", 0);
+    if (from == 0) {
+        visit_(image_, 0, "nothing", 0);
+    }
     for (std::size_t i = 0; i < operations_.size() && !enough(); ++i) {
         const auto& [disk, operation] = operations_[i];
         if (operation.kind == DriverOperation::Kind::sync) {
-            subsets(i);
+            if (i >= from) {
+                subsets(i);
+            }
             settle(disk);
             continue;
         }
-        tears(i);
+        if (i >= from) {
+            tears(i);
+        }
         apply(image_[disk], i);
         pending_.push_back(i);
+        if (i < from) {
+            continue;
+        }
         visit_(image_, i + 1, "prefix", 0);
         if (!ordered && pending_.size() > all_subsets) {
             Random random(i);

@@ -67,6 +67,8 @@ public:
     /// more, it tries chosen subsets, and `random_subsets` random ones after each operation.
     std::size_t all_subsets = 6;
     std::size_t random_subsets = 200;
+    /// run() tries only the states that cuts after so many operations leave.
+    std::size_t from = 0;
     /// No more states are tried once this returns true.
     std::function<bool()> enough = [] { return false; };
 

@@ -79,6 +79,11 @@ TEST(PowerCut, Compressed) { cut_disks("family-compressed", appending({4, true, 
 TEST(PowerCut, Objects) { cut_disks("family-objects", objects(60, 4, false), 31900, family(8192, 16)); }
 TEST(PowerCut, Sessions) { cut_disks("family-sessions", sessions(4, 24, false, 8), 18600, family(2048, 16)); }
 TEST(PowerCut, Rotating) { cut_disks("family-rotating", rotating(8, 13, 5, 8), 53000, family(2048, 16)); }
+TEST(PowerCut, AfterFaults) {
+    DiskOptions options = family(2048, 8);
+    options.random_subsets = 4;
+    cut_disks_after_faults("family-faults", appending({5, false, 30}), 1100, options);
+}
 TEST(PowerCut, Journal) { cut_disks("family-journal", appending({4, false, 80}), 20300, journaled(2048, 12)); }
 
 #endif

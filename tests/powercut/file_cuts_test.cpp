@@ -28,6 +28,13 @@ DiskOptions with_sectors(std::uint32_t size) {
     return result;
 }
 
+DiskOptions after_faults() {
+    DiskOptions result;
+    result.random_subsets = 4;
+    result.libhdf5 = false;
+    return result;
+}
+
 // Chunks of one row, so that the chunk index grows through all its levels, up to data blocks with pages.
 Appending one_row_chunks(bool filtered) {
     Appending result{1, filtered};
@@ -73,6 +80,26 @@ TEST(PowerCut, SectorsOf256) {
 TEST(PowerCut, SectorsOf4096) {
     cut_disks("sectors-4096", objects(60, 2, false), 10000, with_sectors(4096));
     cut_disks("sectors-4096-links", links(12, 2, false), 35000, with_sectors(4096));
+}
+// A call of the driver fails and the call of the library is repeated, before the power fails.
+TEST(PowerCut, AppendAfterFaults) {
+    Appending rows{5, false, 90};
+    rows.chunk = 16;
+    cut_disks_after_faults("faults-append", appending(rows), 1300, after_faults());
+    rows = {3, false, 36};
+    rows.reserve = 0;
+    cut_disks_after_faults("faults-append-0", appending(rows), 1450, after_faults());
+    cut_disks_after_faults("faults-compressed", appending({3, true, 36}), 1390, after_faults());
+}
+TEST(PowerCut, RatesAfterFaults) {
+    cut_disks_after_faults("faults-rates", rates(48, 16, false), 13500, after_faults());
+}
+TEST(PowerCut, ObjectsAfterFaults) {
+    cut_disks_after_faults("faults-objects", objects(24, 4, false), 5000, after_faults());
+}
+TEST(PowerCut, LinksAfterFaults) { cut_disks_after_faults("faults-links", links(6, 2, false), 22000, after_faults()); }
+TEST(PowerCut, SessionsAfterFaults) {
+    cut_disks_after_faults("faults-sessions", sessions(2, 12, false, 4), 4100, after_faults());
 }
 TEST(PowerCut, Full) {
     DiskOptions full = options(24);

@@ -95,6 +95,15 @@ void History::acknowledge(std::size_t operations) {
     intervals_.push_back(next);
 }
 
+std::size_t History::acknowledged_after(std::size_t at, std::size_t more, std::size_t last) const {
+    for (const Interval& each : intervals_) {
+        if (each.operations > at && more-- == 0) {
+            return each.operations;
+        }
+    }
+    return last;
+}
+
 const History::Interval& History::at(std::size_t operations) const {
     const auto after = std::upper_bound(intervals_.begin() + 1, intervals_.end(), operations,
                                         [](std::size_t count, const Interval& i) { return count < i.operations; });

@@ -112,6 +112,9 @@ public:
 
     /// What may be found after a cut when so many operations were done.
     const Interval& at(std::size_t operations) const;
+    /// How many operations were done at the acknowledgement that follows `at` and `more` others after it, or `last` if
+    /// there are fewer.
+    std::size_t acknowledged_after(std::size_t at, std::size_t more, std::size_t last) const;
     std::size_t acknowledgements() const noexcept { return intervals_.size() - 1; }
     /// Of the history of a resume(): operations at the first flush of new rows; the largest number if there was none.
     std::size_t resumed() const noexcept {

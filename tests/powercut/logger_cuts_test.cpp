@@ -25,6 +25,12 @@ Appending one_row_chunks() {
     return result;
 }
 
+DiskOptions after_faults() {
+    DiskOptions result = options();
+    result.random_subsets = 4;
+    return result;
+}
+
 }  // namespace
 
 TEST(LoggerPowerCut, Append1) { cut_disks("logger-append-1", appending({1}), 1850, options()); }
@@ -37,6 +43,13 @@ TEST(LoggerPowerCut, Links) { cut_disks("logger-links", links(24, 1, false), 173
 TEST(LoggerPowerCut, Remaking) { cut_disks("logger-remaking", remaking(16, 1), 2700, options()); }
 TEST(LoggerPowerCut, Sessions) { cut_disks("logger-sessions", sessions(5, 32, false, 4), 4200, options()); }
 TEST(LoggerPowerCut, SectorsOf128) { cut_disks("logger-sectors-128", objects(60, 2, false), 24900, options(128)); }
+// A call of the driver fails and the call of the library is repeated, before the power fails.
+TEST(LoggerPowerCut, AfterFaults) {
+    Appending rows{5, false, 90};
+    rows.chunk = 16;
+    cut_disks_after_faults("logger-faults-append", appending(rows), 1300, after_faults());
+    cut_disks_after_faults("logger-faults-rates", rates(48, 16, false), 14500, after_faults());
+}
 TEST(LoggerPowerCut, Full) {
     DiskOptions full = options();
     full.limit = 12000;

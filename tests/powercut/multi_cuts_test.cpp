@@ -63,6 +63,11 @@ TEST(PowerCut, Split) { cut_disks("split-append", appending({4, false, 120}), 11
 TEST(PowerCut, SplitCompressed) { cut_disks("split-compressed", appending({4, true, 60}), 7100, split()); }
 TEST(PowerCut, SplitObjects) { cut_disks("split-objects", objects(30, 4, false), 35000, split()); }
 TEST(PowerCut, SplitSessions) { cut_disks("split-sessions", sessions(4, 16, false, 8), 27400, split()); }
+TEST(PowerCut, SplitAfterFaults) {
+    DiskOptions options = split();
+    options.random_subsets = 4;
+    cut_disks_after_faults("split-faults", appending({5, false, 30}), 1600, options);
+}
 TEST(PowerCut, Multi) { cut_disks("multi-append", appending({4, false, 60}), 9300, multi()); }
 TEST(PowerCut, MultiObjects) { cut_disks("multi-objects", objects(20, 4, false), 31800, multi()); }
 

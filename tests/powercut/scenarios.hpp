@@ -12,8 +12,9 @@ struct Scene {
     History& history;
     std::function<std::size_t()> operations;  ///< how many operations the storage has done
     std::string failure = {};                 ///< the first call that failed although it should not
+    bool repeat_calls = false;                ///< sessions make a call that fails once more
 
-    Session session() { return Session(library, driver, history, operations); }
+    Session session() { return Session(library, driver, history, operations, repeat_calls); }
     void end(const Session& session) {
         if (failure.empty() && session.failed()) {
             failure = session.what();

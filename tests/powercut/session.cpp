@@ -28,17 +28,23 @@ void Session::open(const FileCreate& create, bool reclaim) {
     access.chunk_cache = 4096;
     access.reclaim = reclaim;
     const bool created = history_.now("/") != nullptr;
-    auto result =
-        created ? File::open(library_, driver_, access) : File::open_or_create(library_, driver_, access, create);
+    auto result = attempt([&] {
+        return created ? File::open(library_, driver_, access)
+                       : File::open_or_create(library_, driver_, access, create);
+    });
     file_ = static_cast<File&&>(*result);
     if (!done(result.status(), "open", "")) {
         return;
     }
     if (!created) {
         history_.make("/", Kind::group);
-        history_.acknowledge(operations_());
     }
     groups_["/"] = file_.root();
+    if (!created && repeats_) {
+        flush();  // the second call may have opened what the first one made without making it durable
+    } else if (!created) {
+        history_.acknowledge(operations_());
+    }
 }
 
 Object* Session::object(const std::string& path) {
@@ -60,7 +66,8 @@ void Session::group(const std::string& path, bool track_order) {
     GroupCreate create;
     create.track_link_order = track_order && H5MOTE_CREATION_ORDER != 0;
     const bool known = history_.now(path) != nullptr;
-    auto result = known ? groups_["/"].open_group(path) : groups_["/"].create_group(path, create);
+    auto result =
+        attempt([&] { return known ? groups_["/"].open_group(path) : groups_["/"].create_group(path, create); });
     if (done(result.status(), "group", path)) {
         groups_[path] = static_cast<Group&&>(*result);
         if (!known) {
@@ -88,7 +95,9 @@ void Session::open_log(const std::string& path, const LogOptions& options, Kind 
     if (options.filled) {
         create.fill = as_bytes(Span<const T>(&first, 1));
     }
-    auto result = known != nullptr ? groups_["/"].open_dataset<T>(path) : groups_["/"].create_dataset<T>(path, create);
+    auto result = attempt([&] {
+        return known != nullptr ? groups_["/"].open_dataset<T>(path) : groups_["/"].create_dataset<T>(path, create);
+    });
     if (!done(result.status(), "log", path)) {
         return;
     }
@@ -125,8 +134,10 @@ void Session::append(const std::string& path) {
         done(Status::invalid_handle, "the test itself", path);
         return;
     }
-    const Status status = log->second.imu ? log->second.imus.append(row_at<Imu>(now->generation, now->most))
-                                          : log->second.healths.append(row_at<Health>(now->generation, now->most));
+    const Status status = attempt([&] {
+        return log->second.imu ? log->second.imus.append(row_at<Imu>(now->generation, now->most))
+                               : log->second.healths.append(row_at<Health>(now->generation, now->most));
+    });
     if (done(status, "append", path)) {
         history_.append(path);
     }
@@ -138,28 +149,29 @@ void Session::set(const std::string& path, const std::string& name) {
         return;
     }
     const std::string key = path + "@" + name;
-    if (done(to->write_attribute(name, attribute_value(history_.values_of(key), history_.given(key))), "attribute",
-             key)) {
+    const std::int32_t value = attribute_value(history_.values_of(key), history_.given(key));
+    if (done(attempt([&] { return to->write_attribute(name, value); }), "attribute", key)) {
         history_.give(key);
     }
 }
 
 void Session::remove_attribute(const std::string& path, const std::string& name) {
     Object* const from = failed() ? nullptr : object(path);
-    if (from != nullptr && done(from->remove_attribute(name), "remove attribute", path + "@" + name)) {
+    if (from != nullptr &&
+        done(attempt([&] { return from->remove_attribute(name); }), "remove attribute", path + "@" + name)) {
         history_.remove(path + "@" + name);
     }
 }
 
 void Session::soft_link(const std::string& path, const std::string& target) {
-    if (!failed() && done(groups_["/"].create_soft_link(path, target), "soft link", path)) {
+    if (!failed() && done(attempt([&] { return groups_["/"].create_soft_link(path, target); }), "soft link", path)) {
         history_.make(path, Kind::soft_link, target);
     }
 }
 
 void Session::hard_link(const std::string& path, const std::string& target) {
     Object* const to = failed() ? nullptr : object(target);
-    if (to != nullptr && done(groups_["/"].create_hard_link(path, *to), "hard link", path)) {
+    if (to != nullptr && done(attempt([&] { return groups_["/"].create_hard_link(path, *to); }), "hard link", path)) {
         history_.link(path, target);
     }
 }
@@ -222,7 +234,7 @@ void Session::unlink(const std::string& path) {
         return;
     }
     leave(path);
-    if (done(groups_["/"].unlink(path), "unlink", path)) {
+    if (done(attempt([&] { return groups_["/"].unlink(path); }), "unlink", path)) {
         history_.remove_all(path);
     }
 }
@@ -233,7 +245,7 @@ void Session::leave(const std::string& path) {
 }
 
 void Session::flush() {
-    if (!failed() && done(file_.flush(), "flush", "")) {
+    if (!failed() && done(attempt([&] { return file_.flush(); }), "flush", "")) {
         history_.acknowledge(operations_());
     }
 }

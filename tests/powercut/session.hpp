@@ -17,9 +17,16 @@ struct LogOptions {
 
 class Session {
 public:
-    /// `operations` returns how many operations the storage has done.
-    Session(h5mote::Library& library, h5mote::Driver& driver, History& history, std::function<std::size_t()> operations)
-        : library_(library), driver_(driver), history_(history), operations_(std::move(operations)) {}
+    /// `operations` returns how many operations the storage has done. `repeats`: a call that fails is made once more,
+    /// as after a passing fault of the storage. Not repeated are the calls that only changing() makes, and close(),
+    /// which ends all handles even if it fails.
+    Session(h5mote::Library& library, h5mote::Driver& driver, History& history, std::function<std::size_t()> operations,
+            bool repeats = false)
+        : library_(library),
+          driver_(driver),
+          history_(history),
+          operations_(std::move(operations)),
+          repeats_(repeats) {}
 
     /// `reclaim`: lost space is found (FileAccess::reclaim).
     void open(const h5mote::FileCreate& create = {}, bool reclaim = false);
@@ -68,6 +75,19 @@ private:
         h5mote::TypedDataset<Health> healths;
     };
 
+    static bool succeeded(h5mote::Status status) noexcept { return status == h5mote::Status::ok; }
+    template <typename T>
+    static bool succeeded(const h5mote::Result<T>& result) noexcept {
+        return result.status() == h5mote::Status::ok;
+    }
+    template <typename Call>
+    auto attempt(const Call& call) -> decltype(call()) {
+        auto first = call();
+        if (!repeats_ || succeeded(first)) {
+            return first;
+        }
+        return call();
+    }
     bool done(h5mote::Status status, const char* call, const std::string& path);
     h5mote::Object* object(const std::string& path);
     template <typename T>
@@ -77,6 +97,7 @@ private:
     Killable driver_;
     History& history_;
     std::function<std::size_t()> operations_;
+    bool repeats_;
     h5mote::File file_;
     std::map<std::string, h5mote::Group> groups_;
     std::map<std::string, Log> logs_;

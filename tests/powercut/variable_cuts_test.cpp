@@ -3,6 +3,7 @@
 // sound, and logging goes on, also in the collections that the session before has begun.
 #include "cuts.hpp"
 #include "disk_states.hpp"
+#include "faulty_disk.hpp"
 #include "hdf5_image.hpp"
 #include "sound.hpp"
 
@@ -37,6 +38,7 @@ struct Workload {
     unsigned rows;     // between two flushes
     std::size_t text;  // about the length of a text
     std::size_t cache;
+    bool many_notes = false;  // a note is written before each flush, not before every second one
 };
 
 // What flushes have acknowledged: `rows` of the log, and the number of the note that was written last (0: none).
@@ -93,44 +95,95 @@ public:
     explicit Sweep(const Workload& workload) : workload_(workload), tally(workload.name) {}
 
     void run(std::size_t floor) {
-        record();
-        DiskStates states(Disks(1), operations_,
-                          [this](const Disks& disks, std::size_t operations, const char* what, std::size_t number) {
-                              judge(disks[0], operations, what, number);
-                          });
-        states.random_subsets = 60;
-        states.enough = [this] { return tally.enough(); };
-        states.run();
+        record(0);
+        cut(60);
+        tally.report(floor);
+    }
+
+    // Lets one call of the driver fail after the other. The call of the library that returns the error is repeated, and
+    // the power is cut from there on up to the third flush.
+    void run_after_faults(std::size_t floor) {
+        for (fault_ = 1; !tally.enough() && record(fault_); ++fault_) {
+            std::size_t flushes = 0;
+            for (const Acknowledged& each : acknowledged_) {
+                flushes += each.operations > from_ ? 1 : 0;
+                if (flushes == 3) {
+                    operations_.resize(each.operations);
+                    break;
+                }
+            }
+            cut(4);
+        }
         tally.report(floor);
     }
 
 private:
-    void record() {
+    void cut(std::size_t random_subsets) {
+        DiskStates states(Disks(1), operations_,
+                          [this](const Disks& disks, std::size_t operations, const char* what, std::size_t number) {
+                              judge(disks[0], operations, what, number);
+                          });
+        states.from = from_;
+        states.random_subsets = random_subsets;
+        states.enough = [this] { return tally.enough(); };
+        states.run();
+    }
+
+    // False if the workload ended before the call that should fail.
+    bool record(std::uint64_t fault) {
+        operations_.clear();
+        acknowledged_.clear();
         MallocAllocator memory;
         GrowingMemoryDriver storage(memory);
-        DiskRecorder driver(storage, 0, operations_);
+        DiskRecorder disk(storage, 0, operations_);
+        FaultyDisk driver(disk, fault, operations_);
+        play(memory, driver);
+        from_ = driver.failed_at;
+        return fault == 0 || driver.failed;
+    }
+
+    template <typename Call>
+    auto attempt(const Call& call) -> decltype(call()) {
+        auto first = call();
+        return fault_ == 0 || first == Status::ok ? first : call();
+    }
+
+    void play(Allocator& memory, Driver& driver) {
         NullPort port;
         Acknowledged now;
         for (unsigned session = 0; session < workload_.sessions; ++session) {
             Library library(memory, port);
-            auto file = File::open_or_create(library, driver, access_of(workload_));
-            ASSERT_EQ(file.status(), Status::ok);
-            Group root = file->root();
-            auto log = root.open_or_create_dataset<Event>("log", properties());
-            ASSERT_EQ(log.status(), Status::ok);
+            File file;
+            TypedDataset<Event> log;
+            ASSERT_EQ(attempt([&] {
+                          auto opened = File::open_or_create(library, driver, access_of(workload_));
+                          file = static_cast<File&&>(*opened);
+                          return opened.status();
+                      }),
+                      Status::ok);
+            Group root = file.root();
+            ASSERT_EQ(attempt([&] {
+                          auto opened = root.open_or_create_dataset<Event>("log", properties());
+                          log = static_cast<TypedDataset<Event>&&>(*opened);
+                          return opened.status();
+                      }),
+                      Status::ok);
             for (unsigned flush = 0; flush < workload_.flushes; ++flush) {
                 for (unsigned i = 0; i < workload_.rows; ++i) {
-                    ASSERT_EQ(append(*log, workload_, now.rows++), Status::ok);
+                    ASSERT_EQ(attempt([&] { return append(log, workload_, now.rows); }), Status::ok);
+                    ++now.rows;
                 }
-                if (flush % 2 == 1) {
-                    ASSERT_EQ(write_note(root, ++now.note), Status::ok);
+                if (flush % 2 == 1 || workload_.many_notes) {
+                    ++now.note;
+                    ASSERT_EQ(attempt([&] { return write_note(root, now.note); }), Status::ok);
                 }
-                ASSERT_EQ(file->flush(), Status::ok);
+                ASSERT_EQ(attempt([&] { return file.flush(); }), Status::ok);
                 now.operations = operations_.size();
                 acknowledged_.push_back(now);
             }
-            ASSERT_EQ(log->close(), Status::ok);
-            ASSERT_EQ(file->close(), Status::ok);
+            ASSERT_EQ(attempt([&] { return log.valid() ? log.close() : Status::ok; }), Status::ok);
+            const Status closed = file.close();  // which is not repeated: even if it fails, it ends all handles
+            ASSERT_TRUE(closed == Status::ok || fault_ != 0);
         }
     }
 
@@ -149,15 +202,15 @@ private:
         Acknowledged least;
         Acknowledged most;
         find(operations, least, most);
-        if (!tally.is_new(hash_of({image.data(), image.size()}, least.rows))) {
+        if (!tally.is_new(hash_of({image.data(), image.size()}, least.rows + fault_ * 0x100000000U))) {
             return;
         }
         tally.cut(true);
         std::string bad = by_h5mote(image, least, most);
         bad = bad.empty() && least.rows != 0 ? by_libhdf5(image, least, most) : bad;
         if (!bad.empty()) {
-            tally.lost("cut after " + std::to_string(operations) + ", " + what + " " + std::to_string(number) + ": " +
-                       bad);
+            tally.lost((fault_ == 0 ? "" : "call " + std::to_string(fault_) + " fails, ") + "cut after " +
+                       std::to_string(operations) + ", " + what + " " + std::to_string(number) + ": " + bad);
         }
     }
 
@@ -295,6 +348,8 @@ private:
     Workload workload_;
     std::vector<DiskOperation> operations_;
     std::vector<Acknowledged> acknowledged_;
+    std::uint64_t fault_ = 0;  // the call of the driver that fails; 0: none
+    std::size_t from_ = 0;     // cuts before so many operations are not tried
 
 public:
     Tally tally;
@@ -305,6 +360,7 @@ public:
 TEST(VariableCuts, EachRow) { Sweep({"variable-1", 2, 40, 1, 30, 2048}).run(900); }
 TEST(VariableCuts, SeveralRows) { Sweep({"variable-5", 3, 12, 5, 60, 4096}).run(1900); }
 TEST(VariableCuts, LongRows) { Sweep({"variable-long", 2, 12, 2, 900, 4096}).run(3200); }
+TEST(VariableCuts, AfterFaults) { Sweep({"variable-faults", 1, 14, 3, 23, 8192, true}).run_after_faults(7000); }
 TEST(VariableCuts, LargeCache) { Sweep({"variable-large-cache", 2, 16, 3, 120, 65536}).run(950); }
 
 }  // namespace h5mote_test

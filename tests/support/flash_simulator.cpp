@@ -297,7 +297,7 @@ Status FlashSimulator::erase(std::uint32_t block) noexcept {
     if (cut && cut_ == FlashCut::not_begun) {
         return Status::io_error;
     }
-    if (options_.overwrites) {
+    if (options_.overwrites && !options_.erase_fills) {
         state.erases += cut || failed ? 0U : 1U;
         return cut || failed ? Status::io_error : Status::ok;
     }

@@ -16,6 +16,7 @@ struct FlashSimulatorOptions {
                                          ///< sometimes unstable ones: read() returns corrupt_file
     bool keeps_marks = true;             ///< mark_bad() is remembered; false: it does nothing
     bool overwrites = false;             ///< an EEPROM or FRAM: any bytes may be programmed, and an erase does nothing
+    bool erase_fills = false;            ///< of such a chip: its erase writes erased_value, as FlashDevice demands
 };
 
 /// Why an operation was refused. Each is a mistake of the caller.

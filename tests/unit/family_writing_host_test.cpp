@@ -253,6 +253,25 @@ TEST(FamilyWriting, ShortMembersAreMadeFull) {
     expect_whole(members, again, bytes, 512);
 }
 
+// A program that was killed may have written what the storage need not have yet: the first sync() after open() makes
+// durable what was found.
+TEST(FamilyWriting, FirstSyncReachesAllMembers) {
+    Members members;
+    FamilyDriver driver(members);
+    ASSERT_EQ(driver.open_or_create(512), Status::ok);
+    const std::vector<std::byte> bytes = counted(1800, 3);
+    ASSERT_EQ(driver.write(kRaw, 0, {bytes.data(), bytes.size()}), Status::ok);
+    FamilyDriver again(members);
+    ASSERT_EQ(again.open_or_create(512), Status::ok);
+    members.faults.synced.clear();
+    members.faults.arm(4);  // the second sync: each follows the call that hands out its member
+    EXPECT_EQ(again.sync(), Status::io_error);
+    members.faults.arm(0);
+    EXPECT_EQ(again.sync(), Status::ok);
+    EXPECT_EQ(again.sync(), Status::ok);
+    EXPECT_EQ(members.faults.synced, (std::vector<std::size_t>{0, 1, 1, 2, 3}));
+}
+
 // A file is made on a family, under a journal, and found again.
 TEST(FamilyWriting, UnderAJournal) {
     Members members;

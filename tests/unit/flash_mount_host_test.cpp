@@ -132,6 +132,7 @@ TEST(FlashMount, GeometriesThatMakeNoSense) {
         {7, 1024, 256, 4, 0xff},
         {0xffffffff, 1024, 256, 4, 0xff},
         {16, 1024, 256, 4, 0x55},
+        {64, 1U << 20, 65536, 65536, 0xff},
     };
     for (const FlashGeometry& wrong : kWrong) {
         Claims chip(wrong);
@@ -411,6 +412,86 @@ TEST(FlashMount, TheSmallestChip) {
             }
         }
     }
+}
+
+// The header of a block has room for the logarithm of this unit, and of no larger one.
+TEST(FlashMount, TheLargestUnit) {
+    FlashChip chip(FlashGeometry{32, 131072, 32768, 32768, 0xff});
+    ASSERT_EQ(chip.driver.format(), Status::ok);
+    ASSERT_EQ(chip.fill(0, 100, 7), Status::ok);
+    ASSERT_EQ(chip.driver.sync(), Status::ok);
+    ASSERT_EQ(chip.driver.mount(), Status::ok);
+    std::byte byte{};
+    ASSERT_EQ(chip.driver.read(kRaw, 99, {&byte, 1}), Status::ok);
+    EXPECT_EQ(byte, std::byte{7});
+}
+
+// However many blocks have become bad, what the others hold can be read. Without room for a page nothing is changed.
+TEST(FlashMount, WornChip) {
+    constexpr FlashGeometry kWorn{16, 4096, 256, 1, 0xff};
+    unsigned full = 0;
+    for (std::uint32_t bad = 1; bad < 15; ++bad) {
+        FlashChip chip(kWorn);
+        ASSERT_EQ(chip.driver.format(), Status::ok);
+        ASSERT_EQ(chip.fill(0, 512, 7), Status::ok);
+        ASSERT_EQ(chip.driver.sync(), Status::ok);
+        for (std::uint32_t block = 0; block < bad; ++block) {
+            chip.simulator.set_bad(15 - block);
+        }
+        ASSERT_EQ(chip.driver.mount(), Status::ok) << bad;
+        const FlashUsage usage = chip.driver.usage();
+        EXPECT_EQ(usage.blocks_bad, bad);
+        EXPECT_LE(usage.transaction, usage.capacity);
+        EXPECT_NE(chip.driver.worst_case(1, 10).reads, 0U);
+        std::byte byte{};
+        EXPECT_EQ(chip.driver.read(kRaw, 511, {&byte, 1}), Status::ok);
+        EXPECT_EQ(byte, std::byte{7});
+        if (usage.capacity != 0) {
+            continue;
+        }
+        ++full;
+        EXPECT_EQ(chip.fill(0, 512, 8), Status::no_space) << bad;
+        EXPECT_EQ(chip.driver.truncate(100), Status::no_space) << bad;
+        EXPECT_EQ(chip.driver.release(kRaw, 0, 512), Status::no_space) << bad;
+        EXPECT_EQ(chip.driver.keep_room(1, 10), Status::no_space) << bad;
+        const Status synced = chip.driver.sync();
+        EXPECT_TRUE(synced == Status::ok || synced == Status::no_space) << bad << to_string(synced);
+        ASSERT_EQ(chip.driver.mount(), Status::ok) << bad;
+        EXPECT_EQ(chip.driver.read(kRaw, 511, {&byte, 1}), Status::ok);
+        EXPECT_EQ(byte, std::byte{7});
+    }
+    EXPECT_GE(full, 10U);
+}
+
+// Whether each of 60 sessions with 40 syncs on an EEPROM finds what the one before it has left.
+bool keeps_on_eeprom(bool erase_fills) {
+    FlashSimulatorOptions options;
+    options.geometry = {32, 4096, 256, 1, 0xff};
+    options.overwrites = true;
+    options.erase_fills = erase_fills;
+    FlashChip chip(options);
+    EXPECT_EQ(chip.driver.format(), Status::ok);
+    std::uint32_t count = 0;
+    for (unsigned session = 0; session < 60; ++session) {
+        std::byte bytes[4] = {};
+        if (chip.driver.mount() != Status::ok || (count != 0 && chip.driver.read(kRaw, 0, bytes) != Status::ok) ||
+            load_le<std::uint32_t>(bytes) != count) {
+            return false;
+        }
+        for (unsigned i = 0; i < 40; ++i) {
+            store_le<std::uint32_t>(bytes, ++count);
+            EXPECT_EQ(chip.driver.write(kRaw, 0, bytes), Status::ok);
+            EXPECT_EQ(chip.fill(512 + count % 8 * 300, 300, count & 255), Status::ok);
+            EXPECT_EQ(chip.driver.sync(), Status::ok);
+        }
+    }
+    return true;
+}
+
+// FlashDevice::erase() says that it must write erased bytes there, too: records of the round before would count.
+TEST(FlashMount, AnEepromMustBeErased) {
+    EXPECT_TRUE(keeps_on_eeprom(true));
+    EXPECT_FALSE(keeps_on_eeprom(false));
 }
 
 // Bad blocks do not count, and a mount needs as many blocks as format() with the same options.

@@ -5,6 +5,7 @@
 #include "driver_bytes.hpp"
 #include "failing_driver.hpp"
 #include "journal_files.hpp"
+#include "promising_driver.hpp"
 #include "test.hpp"
 
 #include <cstring>
@@ -215,12 +216,16 @@ TEST(Journal, InARegionBeforeTheFile) {
     std::memset(card_bytes, 0, sizeof card_bytes);
     MemoryDriver card{card_bytes, sizeof card_bytes};
     RegionDriver log{card, 0, 4096};
-    RegionDriver home{card, 4096, 4096};
+    RegionDriver region{card, 4096, 4096};
+    PromisingDriver home{region, Capabilities{}};
     JournalOptions options = small();
     options.home_has_end = false;
     JournalDriver journal{home, log, work};
     ASSERT_EQ(journal.open(options), Status::ok);
     EXPECT_EQ(length(journal), 0U);
+    // Behind the file lies what the card held before.
+    EXPECT_TRUE(home.capabilities().extends_with_zeros);
+    EXPECT_FALSE(journal.capabilities().extends_with_zeros);
     ASSERT_EQ(fill(journal, 10, 1, 300), Status::ok);
     ASSERT_EQ(journal.sync(), Status::ok);
     ASSERT_EQ(fill(journal, 310, 2, 300), Status::ok);

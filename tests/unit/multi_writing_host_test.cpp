@@ -105,6 +105,49 @@ TEST(MultiWriting, LayoutsOfNewFiles) {
     EXPECT_TRUE(findings_in(*file).none());
 }
 
+// A driver whose writes of the superblock can fail.
+class Failing final : public ForwardingDriver {
+public:
+    explicit Failing(Driver& inner) noexcept : ForwardingDriver(inner) { forward_superblock_info(inner); }
+    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
+        if (address != 0) {
+            return ForwardingDriver::write(usage, address, from);
+        }
+        ++superblocks;
+        const ConstBytes arriving = fails ? from.first(from.size() - 6) : from;
+        const Status status = ForwardingDriver::write(usage, address, arriving);
+        return fails ? Status::io_error : status;
+    }
+    bool fails = false;
+    unsigned superblocks = 0;
+};
+
+// The ends of the ranges were recorded before, so that nothing but the superblock is missing.
+TEST(MultiWriting, SuperblockIsWrittenAgain) {
+    World world;
+    ASSERT_EQ(world.driver.open_or_create(split_layout()), Status::ok);
+    Failing driver(world.driver);
+    {
+        auto file = File::create(world.library, driver);
+        ASSERT_EQ(file.status(), Status::ok);
+        ASSERT_EQ(file->root().create_group("first").status(), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        ASSERT_EQ(file->root().create_group("second").status(), Status::ok);
+        driver.fails = true;
+        EXPECT_EQ(file->flush(), Status::io_error);
+        driver.fails = false;
+        const unsigned before = driver.superblocks;
+        ASSERT_EQ(file->flush(), Status::ok);
+        EXPECT_EQ(driver.superblocks, before + 1);
+        ASSERT_EQ(file->flush(), Status::ok);
+        EXPECT_EQ(driver.superblocks, before + 1);
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+    auto file = File::open(world.library, driver);
+    ASSERT_EQ(file.status(), Status::ok);
+    EXPECT_EQ(file->root().open_group("second").status(), Status::ok);
+}
+
 // The range of addresses of a part ends where the next one begins.
 TEST(MultiWriting, PartIsFull) {
     World world;

@@ -41,6 +41,7 @@ void FamilyDriver::set_member_size(std::uint64_t size) noexcept {
 
 Status FamilyDriver::scan() noexcept {
     count_ = last_ = written_count_ = 0;
+    unsynced_ = found_ = 0;
     member_size_ = last_size_ = 0;
     size_known_ = full_ = false;
     stored_info_.info = {};
@@ -51,6 +52,7 @@ Status FamilyDriver::scan() noexcept {
         const Status status = take(count_, member);
         if (status == Status::not_found && count_ > 0) {
             error_ = 0;
+            found_ = count_;
             return Status::ok;
         }
         H5MOTE_TRY(status);

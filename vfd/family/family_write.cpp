@@ -43,6 +43,12 @@ Status FamilyDriver::take_to_change(std::uint32_t index, Driver*& driver) noexce
 
 Status FamilyDriver::sync() noexcept {
     Status status = Status::ok;
+    // What a program before this one has written need not be durable.
+    for (; unsynced_ < found_; ++unsynced_) {
+        Driver* member = nullptr;
+        H5MOTE_TRY(take(unsynced_, member));
+        H5MOTE_TRY(note(*member, member->sync()));
+    }
     unsigned done = keep(Rule::sync_each) || written_count_ == 0 ? 0 : written_count_ - 1;
     for (; done < written_count_ && status == Status::ok; ++done) {
         Driver* member = nullptr;

@@ -178,6 +178,9 @@ Status FlashLog::refresh() noexcept {
 // Blocks that are free when all that is needed has been moved together: of the pages that the device could hold, those
 // that it does not hold leave their share. The slack of lay_out() is not counted, so that one round gains as many.
 std::uint32_t FlashLog::most_free_blocks() const noexcept {
+    if (most_pages_ == 0) {
+        return start_blocks_;
+    }
     const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
     return start_blocks_ +
            static_cast<std::uint32_t>(quotient_of(std::uint64_t{blocks_of_pages()} * unused, most_pages_));

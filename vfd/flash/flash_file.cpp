@@ -55,7 +55,10 @@ Status FlashLog::changing() noexcept {
         return Status::io_error;
     }
     unanswered_ = false;
-    return read_only_ ? Status::read_only : outward(relocate());
+    if (read_only_) {
+        return Status::read_only;
+    }
+    return most_pages_ == 0 ? Status::no_space : outward(relocate());
 }
 
 // The most bytes of log that changing part of one page takes: the whole page, if its pieces are put together, in two

@@ -128,7 +128,8 @@ private:
     Status refresh() noexcept;
     // Blocks that all pages which the device can hold, and the map, take together.
     std::uint32_t blocks_of_pages() const noexcept {
-        return geometry_.blocks - bad_ + spare_blocks_ - 2 * start_blocks_;
+        const std::uint32_t blocks = geometry_.blocks - bad_ + spare_blocks_;
+        return blocks < 2 * start_blocks_ ? 0 : blocks - 2 * start_blocks_;  // 0: too many blocks have become bad
     }
     std::uint64_t round_of_log() const noexcept;
     // When blocks are collected, a read or a program counts as so many bytes at least: about what they are on average.

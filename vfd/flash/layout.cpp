@@ -12,6 +12,7 @@ constexpr std::uint32_t kLeastBlocks = 8;  // with any format fewest_blocks() is
 // The most that a page takes in the log beyond its contents, see lay_out().
 constexpr std::uint32_t kPageOverhead = 12 + 48 + 512 / 8;
 constexpr std::uint32_t kMostWords = 0x80000000;
+constexpr std::uint32_t kMostUnit = 32768;  // the header of a block has four bits for its logarithm
 
 }  // namespace
 
@@ -21,7 +22,8 @@ Status FlashLog::check(const FlashFormat& format) noexcept {
     if (!power_of_two(block) || block < 512 || block > 1U << 20 || !power_of_two(geometry_.page_size) ||
         geometry_.page_size > block || !power_of_two(geometry_.program_unit) ||
         geometry_.program_unit > geometry_.page_size || geometry_.program_unit > block / 4 ||
-        geometry_.blocks < kLeastBlocks || geometry_.blocks > kMostWords / (block / 4) ||
+        geometry_.program_unit > kMostUnit || geometry_.blocks < kLeastBlocks ||
+        geometry_.blocks > kMostWords / (block / 4) ||
         (geometry_.erased_value != 0 && geometry_.erased_value != 0xff) || !power_of_two(format.page_size) ||
         format.page_size < 128 || format.page_size > 4096 || format.page_size > block || format.reserve < 5 ||
         format.reserve > 50) {

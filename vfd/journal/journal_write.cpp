@@ -25,6 +25,8 @@ Capabilities RedoLog::capabilities() const noexcept {
     const auto suits = [](const Capabilities& storage) noexcept {
         return storage.overwrite && (storage.ordered || storage.sync_is_barrier);
     };
+    // Where the log keeps the length of the file, the home holds other bytes behind the end.
+    capabilities.extends_with_zeros = capabilities.extends_with_zeros && options_.home_has_end;
     capabilities.writable = capabilities.writable && !options_.read_only && log.writable;
     capabilities.sync_is_commit = suits(capabilities) && suits(log);
     return capabilities;

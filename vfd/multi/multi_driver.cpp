@@ -48,6 +48,7 @@ void MultiDriver::close() noexcept {
 
 void MultiDriver::begin() noexcept {
     close();
+    unsynced_ = (1U << kMostParts) - 1;  // what a program before this one has written need not be durable
     promised_ = {};
     promised_.atomic_unit = 512;
 }

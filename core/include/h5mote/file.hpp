@@ -117,8 +117,11 @@ public:
     /// space that was held in advance is given back, and every handle of the file ends.
     ///
     /// Rows that the destructor of a Dataset could not store are tried again; flush() and close() return the error
-    /// until the rows are stored or the file is closed. The handle ends after an error, too: all memory of a file that
-    /// closes is then released, and the storage holds what the last successful flush() left. Only busy
+    /// until the rows are stored or the file is closed. The handle ends after an error, too, and all memory of a file
+    /// that closes is then released. Where sync() of the driver is a commit, the storage has what the last successful
+    /// flush() left. Elsewhere it has that with a part of the later changes, in an order that keeps the file sound, but
+    /// for one case: a write that failed may have left a part of a sector, which a repeated flush() would write again
+    /// and close() cannot. Therefore call flush() first where the storage may fail for a while. Only busy
     /// (CloseDegree::semi) leaves the handle as it was.
     Status close() noexcept;
     bool valid() const noexcept;

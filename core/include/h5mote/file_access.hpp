@@ -89,8 +89,9 @@ struct NoSharedMessages {
 
 /// Fixed when a file is created (H5Pcreate(H5P_FILE_CREATE)).
 struct FileCreate {
-    /// Bytes of a file address: 4 or 8. With 4 the file can grow to at most 4 GiB (the limit of FAT32, too), but its
-    /// metadata, and the memory for them, take up to half as much. Any HDF5 library reads either.
+    /// Bytes of a file address: 4 or 8. With 4 the file, with its user block, can grow to at most 4 GiB (the limit of
+    /// FAT32, too; no_space from there on), but its metadata, and the memory for them, take up to half as much. Any
+    /// HDF5 library reads either.
     ///
     /// With 4 the index of a dataset with one unlimited dimension has room for as many unfiltered chunks as 4 GiB hold,
     /// and is smaller for it. A chunk further out, in a dataset whose chunks are not stored one after the other, has no
@@ -104,9 +105,10 @@ struct FileCreate {
     /// How the root group keeps its attributes.
     AttributesOrDefault attributes{};
     /// Bytes before the superblock that belong to the program (H5Pset_userblock): 0, or a power of two from 512 on
-    /// (otherwise invalid_argument). The library leaves what the storage has there as it is, but for signatures of HDF5
-    /// files, by which readers would find another file; they become zeros. The program writes there through the driver.
-    /// Builds without H5MOTE_ALL_FORMATS make no user block, and compile nothing that asks for one.
+    /// that fits in an address (otherwise invalid_argument). The library leaves what the storage has there as it is,
+    /// but for signatures of HDF5 files, by which readers would find another file; they become zeros. The program
+    /// writes there through the driver. Builds without H5MOTE_ALL_FORMATS make no user block, and compile nothing that
+    /// asks for one.
     std::conditional_t<H5MOTE_ALL_FORMATS != 0, std::uint64_t, NoUserBlock> user_block{};
     /// How the file uses its space (H5Pset_file_space_strategy), for every program that ever writes it. A file in which
     /// all four values are the defaults says nothing about it, and is as libhdf5 makes them by default. Anything else

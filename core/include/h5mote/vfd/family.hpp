@@ -94,8 +94,8 @@ public:
     /// members are. unsupported: their size is no multiple of kSector. no_space: also when there are as many members as
     /// can be counted.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
-    /// Syncs, in ascending order, all members that were written or cut since they were synced last. After an error
-    /// those that were not reached are synced by the next call.
+    /// Syncs, in ascending order, all members that were written or cut since they were synced last; the first call
+    /// syncs all members that open() has found. After an error those that were not reached are synced by the next call.
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     /// Errors of write(). When the file was to become shorter, it may have become shorter in part after an error.
@@ -137,7 +137,9 @@ private:
     std::uint64_t last_size_ = 0;  // its length
     std::int32_t error_ = 0;
     bool size_known_ = false;
-    bool full_ = false;  // all members before the last one have their size
+    bool full_ = false;           // all members before the last one have their size
+    std::uint32_t unsynced_ = 0;  // members from this one on are as open() has found them ...
+    std::uint32_t found_ = 0;     // ... up to this one, and were not synced yet
     unsigned written_count_ = 0;
     std::uint32_t written_[kMostWritten] = {};  // members to sync, in ascending order
     std::byte encoded_[8] = {};

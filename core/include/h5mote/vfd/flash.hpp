@@ -138,9 +138,11 @@ public:
     /// else that can be read (blank). corrupt_file: blocks hold something, but no state of this driver and geometry;
     /// usage().finding tells whether the content is foreign, made with another geometry, or without a complete commit.
     /// unsupported: a later version of the format. invalid_argument: the options make no sense, or the memory is not
-    /// aligned. no_space: the device is smaller than fewest_blocks() for these options, unless it is only read.
-    /// over_budget: the memory or options.changes is too small. io_error: the chip did not answer one of the reads, so
-    /// that a newer state may have been missed.
+    /// aligned. no_space: the device is smaller than fewest_blocks() for these options, unless it is only read. Bad
+    /// blocks count here: a chip on which too few good blocks are left can be mounted and read, and if it has no room
+    /// for a page any more (FlashUsage::capacity is 0), what would change it returns no_space. over_budget: the memory
+    /// or options.changes is too small. io_error: the chip did not answer one of the reads, so that a newer state may
+    /// have been missed.
     Status mount(const FlashOptions& options = {}) noexcept;
     bool mounted() const noexcept;
 
@@ -159,8 +161,9 @@ public:
     Capabilities capabilities() const noexcept override;
     /// io_error also when the bytes on the device are damaged; other pages can still be read then.
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
-    /// no_space: nothing is written. What was written before can still be read and synced, and truncate() and release()
-    /// work.
+    /// no_space: nothing is written, with one exception: if the room was there but programs fail until it is used up, a
+    /// part of the range may have its new contents. What was written before can still be read and synced, and
+    /// truncate() and release() work.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
     std::int32_t last_error() const noexcept override;
     /// Commits all changes; the first call after a mount also commits the state that the mount found. Before that,

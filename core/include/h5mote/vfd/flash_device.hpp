@@ -15,8 +15,9 @@ struct FlashGeometry {
     std::uint32_t blocks = 0;      ///< erase blocks
     std::uint32_t block_size = 0;  ///< bytes of a block, a power of two: 512 to 1 MiB
     std::uint32_t page_size = 0;   ///< bytes within which one program must stay, a power of two: 256 for most SPI NOR
-    /// Programs begin and end at multiples of this many bytes, a power of two up to page_size. Each unit is programmed
-    /// once between two erases. It is a word on chips with an ECC, the page on NAND.
+    /// Programs begin and end at multiples of this many bytes, a power of two up to page_size, for
+    /// FlashDriver at most 32768. Each unit is programmed once between two erases. It is a word on chips with an ECC,
+    /// the page on NAND.
     std::uint32_t program_unit = 1;
     std::uint8_t erased_value = 0xff;  ///< 0xff or 0x00: what erased bytes read as
 
@@ -39,8 +40,14 @@ public:
     /// Programs erased units; the range lies within one page and consists of whole units. io_error: the chip reports a
     /// failure, and what the range holds is undefined.
     virtual Status program(std::uint32_t block, std::uint32_t offset, ConstBytes from) noexcept = 0;
-    /// Erases a block. io_error: the chip reports a failure, and what the block holds is undefined. An EEPROM or FRAM,
-    /// any byte of which can be programmed at any time, may do nothing.
+    /// Erases a block: all of its bytes read as erased_value afterwards, unless the chip's ECC cannot read erased
+    /// bytes. io_error: the chip reports a failure, and what the block holds is undefined.
+    ///
+    /// For an EEPROM or FRAM, any byte of which can be programmed at any time, this function must write erased_value
+    /// over the whole block. FlashDriver relies on that: it takes what stands behind its newest record for a record,
+    /// too, if the checksum fits, and the checksum does not tell a record from one that an earlier round of the log has
+    /// left in the same place. Such a record would bring an older state of the file back at the next mount. Only for a
+    /// FlashRecorder may the function do nothing, because that recorder looks whether the block is blank.
     virtual Status erase(std::uint32_t block) noexcept = 0;
 
     /// Whether the block must not be used, because the factory or mark_bad() marked it. Default: no block is bad.

@@ -113,12 +113,15 @@ public:
     Status close() noexcept;
 
     /// The home's capabilities, with sync_is_commit, and writable only if home and log are. sync_is_commit is missing
-    /// where home or log cannot be written in order (Capabilities::overwrite, and `ordered` or sync_is_barrier).
+    /// where home or log cannot be written in order (Capabilities::overwrite, and `ordered` or sync_is_barrier),
+    /// extends_with_zeros where the home has no end (JournalOptions::home_has_end) and so holds anything behind the
+    /// file.
     Capabilities capabilities() const noexcept override;
     /// Reads what was written last, synced or not.
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
     /// read_only. no_space: the log or the home has no room. io_error: writing to the log failed. Nothing is changed
-    /// after an error.
+    /// after an error. Whether the home has room is known only where it takes the room when it is extended: a home that
+    /// is a file of a full disk (PosixDriver) may say so when the log is carried over, see sync().
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
     /// Commits. When the log is full, also carries it over, which takes as long as writing `checkpoint` bytes. io_error
     /// or no_space from the log: nothing is committed yet, and the call can be repeated. An error while carrying over

@@ -94,7 +94,7 @@ public:
     /// The address alone selects the part. read_only: a part cannot be written. no_space: also where the range would
     /// reach into that of another part.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
-    /// Syncs all parts that were written or cut since they were synced last.
+    /// Syncs all parts that were written or cut since they were synced last; the first call syncs all that are open.
     Status sync() noexcept override;
     /// End of the part with the highest addresses that is not empty; 0 if the part with the superblock is empty.
     Status end_of_file(std::uint64_t& size) noexcept override;

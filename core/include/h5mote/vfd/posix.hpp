@@ -20,6 +20,10 @@ namespace h5mote {
 ///    end is always filled by writing zeros, since seeking past the end is not portable.
 ///  - Files of up to 2 GiB. lock() excludes users of this object only, and storage_id() tells this object only.
 /// The bytes of the file are the same on both.
+///
+/// ftruncate() makes a file longer without taking room on the disk. So where a full disk would be told before anything
+/// is written, because the file is extended first, it is told by the write that needs the room instead: flush() may
+/// then return no_space for what a call before it has accepted. The order of the writes keeps what was flushed before.
 class PosixDriver final : public Driver {
 public:
     enum class Mode : std::uint8_t {
