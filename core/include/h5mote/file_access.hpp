@@ -202,7 +202,8 @@ struct FileAccess {
     std::uint64_t metadata_block_size = 0;
     std::uint64_t small_data_block_size = 0;
     /// Opening the file for writing finds space that is lost, as File::reclaim() does, unless the file says that it was
-    /// closed: only a file with FileCreate::persist_free_space says so. In a file that is damaged, or in which
+    /// closed and all free space is recorded: only a file with FileCreate::persist_free_space says so, and only if no
+    /// object with values in the global heap was deleted. In a file that is damaged, or in which
     /// something is not understood, nothing is found, and the file opens all the same; the error trail tells what it
     /// was. Needs formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim).
     bool reclaim = false;

@@ -180,11 +180,13 @@ public:
 
     /// Removes the link at the end of the path; a soft link there is not followed (H5Ldelete). When it was the last
     /// hard link to its object, the object is deleted, too, and its space is used again after the next flush() that
-    /// returns ok.
+    /// returns ok. But what its elements and attributes have in the global heap, as strings, sequences and references
+    /// do, is found by File::reclaim() only, or by the next opening with FileAccess::reclaim.
     ///
     /// The link is gone durably after that flush(); a power cut before it leaves the link as it was, or removed. A
-    /// power cut while one of several hard links is removed may leave the object's count of links too high by one. The
-    /// only harm is that such an object is never deleted. On a storage whose sync is no commit
+    /// power cut while one of several hard links is removed, and an error of the storage then, which unlink() need not
+    /// return, may leave the object's count of links too high by one. The only harm is that such an object is never
+    /// deleted. On a storage whose sync is no commit
     /// (Capabilities::sync_is_commit) the call itself may write and sync, to keep the order of the changes.
     ///
     /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
