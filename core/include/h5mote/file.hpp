@@ -89,7 +89,8 @@ public:
     ~File() { end(); }
 
     /// Makes a new, empty file in place of whatever the storage held; durable when the call returns ok.
-    /// invalid_argument, read_only, no_space, io_error, out_of_memory, busy.
+    /// invalid_argument, unsupported, over_budget (FileAccess::metadata_cache is too small), read_only, busy: the
+    /// storage is as it was. no_space, io_error, out_of_memory: it may be empty.
     static Result<File> create(Library& library, Driver& driver, const FileAccess& access = {},
                                const FileCreate& create = {}) noexcept;
     /// Opens an existing file. Nothing is written. not_found: the storage is empty. not_hdf5. corrupt_file, also for a

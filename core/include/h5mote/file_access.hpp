@@ -173,8 +173,11 @@ struct FileAccess {
     /// that nobody else writes.
     bool file_locking = true;
     /// Bytes of the metadata cache: the blocks in it and its records of them (about 40 bytes each on 32-bit machines).
-    /// At least 1024. A block that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS such blocks are
-    /// still read, part by part, and the blocks of fixed and extensible arrays are changed as well.
+    /// At least 1024, and with `low = earliest` 1088: creating a file with less is over_budget. Chunked datasets take
+    /// 3000 with `low` v18 or earliest, because the nodes of their chunk index have 2 KiB. A header block that is to
+    /// hold an attribute is written beside the one that leads to it, so that an attribute of 1000 bytes takes some 1300
+    /// more than the other blocks in use. A block that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS
+    /// such blocks are still read, part by part, and the blocks of fixed and extensible arrays are changed as well.
     std::size_t metadata_cache = 2048;
     /// Bytes of the chunk cache, which all datasets of the file share. An unfiltered chunk that does not fit is read
     /// and written in place, a filtered one is over_budget. The cache should hold at least one chunk of the dataset
@@ -203,9 +206,9 @@ struct FileAccess {
     std::uint64_t small_data_block_size = 0;
     /// Opening the file for writing finds space that is lost, as File::reclaim() does, unless the file says that it was
     /// closed and all free space is recorded: only a file with FileCreate::persist_free_space says so, and only if no
-    /// object with values in the global heap was deleted. In a file that is damaged, or in which
-    /// something is not understood, nothing is found, and the file opens all the same; the error trail tells what it
-    /// was. Needs formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim).
+    /// object with values in the global heap was deleted. In a file that is damaged, or in which something is not
+    /// understood, nothing is found, and the file opens all the same; the error trail tells what it was. Needs
+    /// formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim).
     bool reclaim = false;
     /// Bytes of memory for the table of used space, in that search and in File::reclaim(), while they run: two
     /// addresses for each run of used bytes. Less memory means more walks over the file's metadata. On top come the

@@ -186,8 +186,8 @@ public:
     /// The link is gone durably after that flush(); a power cut before it leaves the link as it was, or removed. A
     /// power cut while one of several hard links is removed, and an error of the storage then, which unlink() need not
     /// return, may leave the object's count of links too high by one. The only harm is that such an object is never
-    /// deleted. On a storage whose sync is no commit
-    /// (Capabilities::sync_is_commit) the call itself may write and sync, to keep the order of the changes.
+    /// deleted. On a storage whose sync is no commit (Capabilities::sync_is_commit) the call itself may write and sync,
+    /// to keep the order of the changes.
     ///
     /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
     /// file is mounted. Other handles of a group or attribute that is deleted must not be used any more. unsupported,
