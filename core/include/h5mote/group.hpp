@@ -99,9 +99,9 @@ public:
     /// value. unsupported (datatype_class): such data with a fill value of their own, or in a program without
     /// formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or build lacks;
     /// (filter): a mandatory filter that the program lacks. over_budget: a filtered chunk larger than the chunk cache,
-    /// compact data of more than 65,531 bytes, more than one unlimited dimension and a metadata cache of less than 2,560
-    /// bytes, or no unlimited dimension and more chunks than it has room for: 600 bytes, and one for each 256 chunks.
-    /// overflow: more chunks than a file can have.
+    /// compact data of more than 65,531 bytes, more than one unlimited dimension and a metadata cache of less than
+    /// 2,560 bytes, or no unlimited dimension and more chunks than it has room for: 600 bytes, and one for each 256
+    /// chunks. overflow: more chunks than a file can have.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
     /// not_found: nothing is there, or an object that is no dataset; the error trail says which type the object has, or
@@ -206,11 +206,15 @@ public:
     /// gone and others not. Memory for the longest path.
     Status unlink_tree(std::string_view path) noexcept;
 
-    /// Whether the path leads to an object.
+    /// Whether the path leads to an object. After an error, of the storage for instance, it does not: a program that
+    /// decides by the answer what to delete or to create calls the second one, whose `found` is the answer if it
+    /// returns ok.
     bool exists(std::string_view path) noexcept;
+    Status exists(std::string_view path, bool& found) noexcept;
     Status link_count(std::uint32_t& count) noexcept;
-    /// The i-th link in the order of the object header. `name` gets its name, and `target` the path of a soft link, as
-    /// far as they reach. not_found: there is no i-th link.
+    /// The i-th link in the order of the object header. `name` gets its name, and `target`, unless it is empty, the
+    /// path of a soft link. invalid_argument: one of them is too short; LinkInfo says how long they are. not_found:
+    /// there is no i-th link.
     Status link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target = {}) noexcept;
 
     /// Turns a handle of an object into a handle of the group that the object is, and leaves `object` empty. not_found:
@@ -229,7 +233,8 @@ public:
     /// meanwhile; the file stays open as long as it is mounted. already_exists: something is mounted there.
     /// invalid_argument: the mount would close a circle of mounts.
     H5MOTE_NEEDS_ALL_FORMATS Status mount(std::string_view path, File& file) noexcept;
-    /// not_found: nothing is mounted at `path`.
+    /// Ends that. If no File handle of the mounted file is left, it closes now, as FileAccess::close_degree says;
+    /// errors of File::close(). not_found: nothing is mounted at `path`.
     H5MOTE_NEEDS_ALL_FORMATS Status unmount(std::string_view path) noexcept;
 
     /// Walks over everything below this group along hard links, each object once, also where the links form circles.
