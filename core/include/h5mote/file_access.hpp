@@ -174,10 +174,10 @@ struct FileAccess {
     bool file_locking = true;
     /// Bytes of the metadata cache: the blocks in it and its records of them (about 40 bytes each on 32-bit machines).
     /// At least 1024, and with `low = earliest` 1088: creating a file with less is over_budget. Chunked datasets take
-    /// 3000 with `low` v18 or earliest, because the nodes of their chunk index have 2 KiB. A header block that is to
-    /// hold an attribute is written beside the one that leads to it, so that an attribute of 1000 bytes takes some 1300
-    /// more than the other blocks in use. A block that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS
-    /// such blocks are still read, part by part, and the blocks of fixed and extensible arrays are changed as well.
+    /// 3000 with `low` v18 or earliest, because the nodes of their chunk index have 2 KiB. Attributes take room for two
+    /// header blocks as large as they are, of which one leads to the other: 2200 where they have 1000 bytes. A block
+    /// that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS such blocks are still read, part by part,
+    /// and the blocks of fixed and extensible arrays are changed as well.
     std::size_t metadata_cache = 2048;
     /// Bytes of the chunk cache, which all datasets of the file share. An unfiltered chunk that does not fit is read
     /// and written in place, a filtered one is over_budget. The cache should hold at least one chunk of the dataset

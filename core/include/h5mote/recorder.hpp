@@ -79,8 +79,8 @@ public:
         slot.next += sizeof row;
         return Status::ok;
     }
-    /// Appends rows. `taken`, if not nullptr, says how many were taken, also after an error. No rows are always ok, also
-    /// where the recorder is not open.
+    /// Appends rows. `taken`, if not nullptr, says how many were taken, also after an error. No rows are always ok,
+    /// also where the recorder is not open.
     template <std::size_t I>
     Status append(Span<const typename Image::template Row<I>> rows, std::size_t* taken = nullptr) noexcept {
         Status status = Status::ok;
