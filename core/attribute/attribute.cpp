@@ -587,6 +587,16 @@ bool Object::has_attribute(std::string_view name) const noexcept {
     return find_attribute(*file_, address_, name, found) == Status::ok;
 }
 
+Status Object::has_attribute(std::string_view name, bool& found) const noexcept {
+    const LibraryLock lock(context_of(file_));
+    found = false;
+    H5MOTE_TRY(check());
+    StoredAttributeMessage attribute;
+    const Status status = find_attribute(*file_, address_, name, attribute);
+    found = status == Status::ok;
+    return status == Status::not_found ? Status::ok : status;
+}
+
 H5MOTE_STEP Status Object::attribute_count(std::uint32_t& count) const noexcept {
     const LibraryLock lock(context_of(file_));
     count = 0;

@@ -88,25 +88,32 @@ Status FileState::unmount_self() noexcept {
     while (mount->file != this) {
         mount = mount->next;
     }
-    parent.unmount(*mount);
-    return Status::ok;
+    return parent.unmount(*mount);
 }
 
-void FileState::unmount(const Mount& gone) noexcept {
+// The program may have closed its handles of the mounted file, which stayed open for the mount only: it closes now, as
+// its close degree says.
+Status FileState::unmount(const Mount& gone) noexcept {
     Mount** link = &foreign()->mounts;
     while (*link != &gone) {
         link = &(*link)->next;
     }
     Mount* const mount = *link;
     *link = mount->next;
-    mount->file->foreign()->mounted_in = nullptr;
-    release(mount->file);
+    FileState* const file = mount->file;
+    file->foreign()->mounted_in = nullptr;
     context.destroy(MemoryKind::file, mount);
+    const bool ends = file->handles_ == 0 && file->open_ && file->close_degree_ == CloseDegree::strong;
+    const Status status = ends ? file->close() : Status::ok;
+    release(file);
+    return status;
 }
 
 void FileState::release_mounts() noexcept {
     while (foreign()->mounts != nullptr) {
-        unmount(*foreign()->mounts);
+        if (unmount(*foreign()->mounts) != Status::ok) {
+            context.port().log("closing a file failed");
+        }
     }
 }
 

@@ -476,7 +476,7 @@ private:
     FileState* find_mounted(Address group) const noexcept;
     FileState& find_top() noexcept;
     void release_mounts() noexcept;
-    void unmount(const Mount& mount) noexcept;
+    Status unmount(const Mount& mount) noexcept;
     static ForeignState* foreign_of(ForeignState& state) noexcept { return &state; }
     static ForeignState* foreign_of(NoForeignState& /*state*/) noexcept { return nullptr; }
 

@@ -15,10 +15,11 @@ constexpr bool has_default_space(const FileCreate& create) noexcept {
 }
 
 struct FreeSpaceFormat {
+    /// Whether create() can make what `create` asks for. invalid_argument, unsupported.
+    Status (*check)(FileState& file, const FileCreate& create);
     /// Makes what `create` asks for in a new file that has nothing but its superblock: a superblock extension with a
     /// file space info message, if anything differs from the defaults, and with the driver information message, if the
-    /// storage has something to keep. Gives the file its SpaceKeeper.
-    /// invalid_argument.
+    /// storage has something to keep. Gives the file its SpaceKeeper. check() has returned ok.
     Status (*create)(FileState& file, const FileCreate& create);
     /// Reads the superblock extension of a file that is opened for writing, if it has one, and gives the file its
     /// SpaceKeeper. Call between FileState::open() and finish_open(). unsupported: the extension has anything that a

@@ -153,6 +153,16 @@ FreeSpace* attach(FileState& file) noexcept {
     return keeper;
 }
 
+Status check(FileState& file, const FileCreate& create) noexcept {
+    if (create.file_space > SpaceStrategy::none || create.page_size < kLeastPage || create.page_size > kMostPage ||
+        (create.persist_free_space && create.file_space > SpaceStrategy::pages)) {
+        return file.context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
+    }
+    return H5MOTE_ALL_FORMATS == 0 && create.file_space != SpaceStrategy::managers
+               ? file.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space)
+               : Status::ok;
+}
+
 Status create(FileState& file, const FileCreate& create) noexcept {
     FreeSpace* const keeper = attach(file);
     return keeper == nullptr ? Status::out_of_memory : keeper->create(create);
@@ -182,7 +192,7 @@ struct FreeSpace::Managers {
 
 static_assert(sizeof(FreeSpace) <= footprint::kFreeSpace, "raise footprint::kFreeSpace");
 
-const FreeSpaceFormat formats::free_space = {&create, &open, &is_complete};
+const FreeSpaceFormat formats::free_space = {&check, &create, &open, &is_complete};
 
 void FreeSpace::use(SpaceStrategy strategy, std::uint64_t page_size) noexcept {
     SpaceRule rule = file_.space.rule();
@@ -192,17 +202,9 @@ void FreeSpace::use(SpaceStrategy strategy, std::uint64_t page_size) noexcept {
 }
 
 Status FreeSpace::create(const FileCreate& create) noexcept {
-    Context& context = file_.context;
-    if (create.file_space > SpaceStrategy::none || create.page_size < kLeastPage || create.page_size > kMostPage ||
-        (create.persist_free_space && create.file_space > SpaceStrategy::pages)) {
-        return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
-    }
     begun_ = true;
     if (has_default_space(create)) {
         return Status::ok;
-    }
-    if (H5MOTE_ALL_FORMATS == 0 && create.file_space != SpaceStrategy::managers) {
-        return context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
     }
     use(create.file_space, create.page_size);
     persistent_ = create.persist_free_space;

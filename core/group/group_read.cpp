@@ -226,6 +226,16 @@ bool Group::exists(std::string_view path) noexcept {
     return place.look(path) == Status::ok;
 }
 
+Status Group::exists(std::string_view path, bool& found) noexcept {
+    const LibraryLock lock(context_of(file_));
+    found = false;
+    H5MOTE_TRY(check());
+    Place place(*file_, address_);
+    const Status status = place.look(path);
+    found = status == Status::ok;
+    return status == Status::not_found ? Status::ok : status;
+}
+
 Status Group::link_count(std::uint32_t& count) noexcept {
     const LibraryLock lock(context_of(file_));
     count = 0;

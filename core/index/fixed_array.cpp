@@ -12,8 +12,9 @@ Status FixedArray::create(FileState& file, std::uint64_t count, std::uint8_t bit
     elements = narrow(count);
     page_bits = bits;
     if (!sound()) {
-        return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
+        return file.context.fail(Module::index, H5MOTE_HERE, Status::overflow, 0, count);
     }
+    H5MOTE_TRY(check_cache(file));
     Pinned header;
     H5MOTE_TRY(file.create_block(file.space.index_usage(Usage::object_header), header_size(), header_size(), header));
     blocks_ = BlockMover(file, header->address());
@@ -22,6 +23,18 @@ Status FixedArray::create(FileState& file, std::uint64_t count, std::uint8_t bit
     MetadataCache::mark_dirty(*header, 0, Phase::index);
     address = header->address();
     return Status::ok;
+}
+
+// A change of an array with pages holds three blocks in the cache: the header, the one with the bits of all pages, and
+// a page that is not large for it.
+Status FixedArray::check_cache(FileState& file) const noexcept {
+    constexpr Address kRecord = 32;  // of a block in the cache
+    const Address page = pages() == 0 ? 0 : narrow(page_of(0).size);
+    const Address need =
+        header_size() + data_block_size() + (file.cache.is_large(page) ? 0 : page + kRecord) + 2 * kRecord;
+    return pages() == 0 || need <= file.cache.budget()
+               ? Status::ok
+               : file.context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, need);
 }
 
 Status FixedArray::open(FileState& file, Address address, std::uint8_t size_width) noexcept {

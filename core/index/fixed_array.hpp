@@ -12,7 +12,8 @@ namespace h5mote {
 
 class FixedArray : private FixedArrayFormat {
 public:
-    /// Creates the header, which nothing points to yet. The data block is made when the first element is set.
+    /// Creates the header, which nothing points to yet. The data block is made when the first element is set. overflow:
+    /// more elements than an array can have. over_budget: the cache has no room to set one.
     Status create(FileState& file, std::uint64_t count, std::uint8_t bits, std::uint8_t size_width,
                   Address& address) noexcept;
     Status open(FileState& file, Address address, std::uint8_t size_width) noexcept;
@@ -49,6 +50,7 @@ private:
     };
 
     Page page_of(Address index) const noexcept;
+    Status check_cache(FileState& file) const noexcept;
     // Pins the block or page that holds an element which is about to change; the element is at `offset` in it. A
     // missing block is made.
     Status locate(Address index, Pinned& block, std::size_t& offset) noexcept;

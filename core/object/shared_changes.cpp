@@ -130,12 +130,16 @@ Status forget_shareable_message(FileState& file, MessageType type, ConstBytes bo
     return Status::ok;
 }
 
+Status check_shared_indexes(FileState& file, const FileCreate& create) noexcept {
+    const SharedMessageCreate& wanted = create.shared_messages;
+    return is_sound(wanted)
+               ? Status::ok
+               : file.context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument, 0, wanted.indexes.size());
+}
+
 // The table has to lie within one sector, so that one write switches an index.
 Status create_shared_indexes(FileState& file, const FileCreate& create) noexcept {
     const SharedMessageCreate& wanted = create.shared_messages;
-    if (!is_sound(wanted)) {
-        return file.context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument, 0, wanted.indexes.size());
-    }
     const auto count = static_cast<std::uint8_t>(wanted.indexes.size());
     const Address size = SharedTable::size(file.shape(), count);
     Pinned table;

@@ -31,7 +31,9 @@ private:
 };
 
 struct SharedMessageChangesFormat {
-    /// Gives a new file the indexes that `create` asks for. invalid_argument; what create_header() returns.
+    /// Whether a file can have the indexes that `create` asks for. invalid_argument.
+    Status (*check)(FileState& file, const FileCreate& create);
+    /// Gives them to a new file. What create_header() returns.
     Status (*create)(FileState& file, const FileCreate& create);
     /// As create_header(): of the messages in `content`, those that the file shares are references. Each counts as one
     /// use, on the storage when this returns; a header that is not linked after all ends them with release_all().
@@ -69,6 +71,7 @@ struct SharedMessageChangesFormat {
     Status (*own_attribute)(FileState& file, MetadataWindow& message);
 };
 
+Status check_shared_indexes(FileState& file, const FileCreate& create) noexcept;
 Status create_shared_indexes(FileState& file, const FileCreate& create) noexcept;
 Status create_sharing_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 Status release_shared_messages(FileState& file, Address object) noexcept;

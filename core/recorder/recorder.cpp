@@ -53,6 +53,13 @@ Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* s
     return status;
 }
 
+// Each chunk in memory looks full, so that the next row comes to advance(), which says why it is not taken.
+void RecorderBase::end_appending() noexcept {
+    for (Slot* slot = slots_; slot != slots_ + table_->dataset_count; ++slot) {
+        slot->next = slot->end;
+    }
+}
+
 void RecorderBase::abandon() noexcept { (void)let_go(); }
 
 // Closes the recorder; returns what the driver says of the lock.
@@ -60,9 +67,7 @@ Status RecorderBase::let_go() noexcept {
     if (driver_ == nullptr) {
         return Status::ok;
     }
-    for (Slot* slot = slots_; slot != slots_ + table_->dataset_count; ++slot) {
-        slot->next = slot->end;
-    }
+    end_appending();
     if (commits_ && unsynced_) {
         // Nothing of what is not durable may come with the next commit of the storage.
         (void)driver_->discard();
@@ -208,8 +213,8 @@ void RecorderBase::seek(Slot& slot, Address rows) noexcept {
 // The rows behind stay where they are until others take their places. The dimension counts them until the next flush,
 // and libhdf5 takes them for rows until then.
 Status RecorderBase::set_extent(Slot& slot, Address rows) noexcept {
-    if (driver_ == nullptr) {
-        return Status::invalid_handle;
+    if (driver_ == nullptr || failed_) {
+        return driver_ == nullptr ? Status::invalid_handle : Status::io_error;
     }
     if (rows > slot.stored || this->rows(slot) != slot.stored) {
         return Status::invalid_argument;
@@ -291,8 +296,8 @@ Status RecorderBase::close() noexcept {
 }
 
 Status RecorderBase::set(const blueprint::RecordedSetting& setting, std::byte* value) noexcept {
-    if (driver_ == nullptr) {
-        return Status::invalid_handle;
+    if (driver_ == nullptr || failed_) {
+        return driver_ == nullptr ? Status::invalid_handle : Status::io_error;
     }
     Lookup3Stream sum(setting.value + setting.size);
     sum.update({table_->bytes + setting.block_bytes, setting.value});

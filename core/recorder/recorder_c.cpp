@@ -5,6 +5,7 @@ namespace h5mote {
 namespace {
 
 static_assert(H5MOTE_OK == static_cast<int>(Status::ok) &&
+              H5MOTE_OVER_BUDGET == static_cast<int>(Status::over_budget) &&
               H5MOTE_INVALID_ARGUMENT == static_cast<int>(Status::invalid_argument) &&
               H5MOTE_INVALID_HANDLE == static_cast<int>(Status::invalid_handle) &&
               H5MOTE_CORRUPT_FILE == static_cast<int>(Status::corrupt_file) &&

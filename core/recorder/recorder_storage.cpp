@@ -68,6 +68,9 @@ Status RecorderBase::sync() noexcept {
     const Status status = driver_->sync();
     // A storage that failed to sync may have dropped what it had to write.
     failed_ = unsynced_ = status != Status::ok;
+    if (failed_) {
+        end_appending();
+    }
     return status;
 }
 

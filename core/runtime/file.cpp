@@ -40,32 +40,72 @@ Status is_blank(FileState& file, std::uint64_t user_block, bool& blank) noexcept
     return located == Status::not_hdf5 ? Status::ok : located;
 }
 
-Status make_shared_indexes(FileState& file, const FileCreate& create) noexcept {
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (!create.shared_messages.empty()) {
-            const SharedMessageChangesFormat* const format = file.context.formats().shared_message_changes;
-            const bool possible = file.space.ranges() == nullptr || file.space.ranges()->keeps_together();
-            return format == nullptr || !possible
-                       ? file.context.unsupported(Module::file, H5MOTE_HERE, Feature::shared_message)
-                       : format->create(file, create);
-        }
-    }
-    return Status::ok;
+#if H5MOTE_ALL_FORMATS
+
+// Whether shared messages can be made in a file whose usages lie in these ranges, if there are any: their table, lists
+// and heaps change together.
+bool keeps_together(const UsageRanges* ranges) noexcept {
+    constexpr auto kPlace = [](Usage usage) noexcept { return static_cast<unsigned>(usage); };
+    const unsigned range = ranges == nullptr ? 0 : ranges->map[kPlace(Usage::object_header)];
+    return ranges == nullptr ||
+           (range == ranges->map[kPlace(Usage::btree)] && range == ranges->map[kPlace(Usage::local_heap)] &&
+            range < ranges->count && ranges->list[range].start % FileSpace::kMostUnit == 0);
 }
 
-Status make_root(FileState& file, const FileCreate& create) noexcept {
+// Whether the program has what the new file's structures take, and the storage room for the first block that begins at
+// a multiple of the alignment. The storage is as long as before when this returns.
+Status check_other_formats(FileState& file, const FileAccess& access, const FileCreate& create) noexcept {
+    constexpr std::uint64_t kSmallBlock = 256;  // less than the least that a file has beside its superblock
+    const Formats& formats = file.context.formats();
+    UsageRanges* const ranges = file.storage().usage_ranges();
+    if (access.low == FormatVersion::earliest && !create.track_link_order && formats.symbol_table_changes == nullptr) {
+        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::symbol_table_group);
+    }
+    if (ranges != nullptr && (formats.multi_changes == nullptr || file.driver.capabilities().sync_is_commit)) {
+        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::driver);
+    }
+    if (!create.shared_messages.empty()) {
+        if (formats.shared_message_changes == nullptr || !keeps_together(ranges)) {
+            return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::shared_message);
+        }
+        H5MOTE_TRY(formats.shared_message_changes->check(file, create));
+    }
+    if (access.alignment <= 1 || access.alignment_threshold >= kSmallBlock || ranges != nullptr ||
+        !FileState::wants_writing(file.driver, access)) {
+        return Status::ok;
+    }
+    std::uint64_t size = 0;
+    std::uint64_t reach = 0;
+    H5MOTE_TRY(file.driver.end_of_file(size));
+    if (!checked_add(access.alignment, std::uint64_t{create.user_block}, reach)) {
+        return file.context.fail(Module::file, H5MOTE_HERE, Status::no_space, 0, access.alignment);
+    }
+    if (reach <= size) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(file.driver.truncate(reach));
+    return file.driver.truncate(size);
+}
+
+#endif
+
+// Whether a file can be made like that. Whatever the storage holds is lost as soon as one is begun, so that everything
+// that can be known before is looked at before.
+Status check_creation(FileState& file, [[maybe_unused]] const FileAccess& access, const FileCreate& create) noexcept {
+    // The symbol table of a root group takes more than 1024 bytes.
+    const std::size_t least = H5MOTE_ALL_FORMATS != 0 && access.low == FormatVersion::earliest ? 1088 : 1024;
+    if (access.metadata_cache < least) {
+        return file.context.fail(Module::file, H5MOTE_HERE, Status::over_budget, 0, least);
+    }
     H5MOTE_TRY(check_attributes(file.context, create.attributes));
-    Address root = 0;
     const SuperblockInfo* const info = file.storage().superblock_info();
-    const SuperblockExtensionFormat* const extension = file.context.formats().superblock_extension;
-    if (info != nullptr && extension == nullptr) {
+    if (info != nullptr && file.context.formats().superblock_extension == nullptr) {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
     }
-    if (file.space.ranges() != nullptr ? info == nullptr || !has_default_space(create)
-                                       : info != nullptr && info->name == "NCSAmult") {
-        return file.context.unsupported(
-            Module::file, H5MOTE_HERE,
-            info == nullptr || file.space.ranges() == nullptr ? Feature::driver : Feature::free_space);
+    const bool ranges = file.storage().usage_ranges() != nullptr;
+    if (ranges ? info == nullptr || !has_default_space(create) : info != nullptr && info->name == "NCSAmult") {
+        return file.context.unsupported(Module::file, H5MOTE_HERE,
+                                        info == nullptr || !ranges ? Feature::driver : Feature::free_space);
     }
     // The family driver of libhdf5 leaves the user block out when it computes how much of a member may be read, and
     // opens no such file.
@@ -73,15 +113,33 @@ Status make_root(FileState& file, const FileCreate& create) noexcept {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
     }
     if (const FreeSpaceFormat* const format = file.context.formats().free_space) {
-        H5MOTE_TRY(format->create(file, create));
+        H5MOTE_TRY(format->check(file, create));
     } else if (!has_default_space(create)) {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
     }
+#if H5MOTE_ALL_FORMATS
+    return check_other_formats(file, access, create);
+#else
+    return Status::ok;
+#endif
+}
+
+// check_creation() has found that the file can be made.
+Status make_root(FileState& file, const FileCreate& create) noexcept {
+    Address root = 0;
+    const SuperblockInfo* const info = file.storage().superblock_info();
+    if (const FreeSpaceFormat* const format = file.context.formats().free_space) {
+        H5MOTE_TRY(format->create(file, create));
+    }
     // Where free space has an extension made, the information is in it already.
     if (info != nullptr && file.superblock().extension == kUndefinedAddress) {
-        H5MOTE_TRY(extension->store_driver_info(file, *info));
+        H5MOTE_TRY(file.context.formats().superblock_extension->store_driver_info(file, *info));
     }
-    H5MOTE_TRY(make_shared_indexes(file, create));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (!create.shared_messages.empty()) {
+            H5MOTE_TRY(file.context.formats().shared_message_changes->create(file, create));
+        }
+    }
     if (file.space.ranges() != nullptr) {
         H5MOTE_TRY(file.context.formats().multi_changes->find_information(file));
     }
@@ -130,6 +188,7 @@ Status fill(FileState& file, const FileAccess& access, const FileCreate* create,
         if constexpr (H5MOTE_WRITE == 0) {
             return file.context.fail(Module::file, H5MOTE_HERE, Status::read_only);
         }
+        H5MOTE_TRY(check_creation(file, access, *create));
         H5MOTE_TRY(file.create(access, *create));
         return make_root(file, *create);
     }

@@ -5,6 +5,7 @@
 namespace h5mote {
 
 const SharedMessageChangesFormat formats::shared_message_changes = {
+    &check_shared_indexes,
     &create_shared_indexes,
     &create_sharing_header,
     &release_shared_messages,

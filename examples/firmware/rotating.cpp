@@ -9,8 +9,11 @@ h5mote::Status fill_next_log(h5mote::Library& library, h5mote::Driver& storage) 
     auto file = h5mote::File::open_or_create(library, storage, access, create);
     auto root = file->root();
     std::uint32_t number = 0;  // of the log that is not full yet
-    (void)root.read_attribute("number", number);
-    if (root.exists(log_name(number + 1))) {  // there are four names: this one is that of the oldest log
+    const h5mote::Status known = root.read_attribute("number", number);
+    H5MOTE_TRY(known == h5mote::Status::not_found ? h5mote::Status::ok : known);
+    bool full = false;
+    H5MOTE_TRY(root.exists(log_name(number + 1), full));
+    if (full) {  // there are four names: this one is that of the oldest log
         H5MOTE_TRY(root.unlink(log_name(number + 1)));
         H5MOTE_TRY(file->flush());  // from here on its space can be used
     }

@@ -373,6 +373,46 @@ TEST(Recorder, GoesOnWhenThereIsRoomAgain) {
     recorder.abandon();
 }
 
+// After a sync that failed nobody knows what the storage has, so that nothing is taken that could get lost.
+TEST(Recorder, TakesNothingAfterASyncThatFailed) {
+    static Recorder<kFile> recorder;
+    fill_storage(std::byte{0});
+    MemoryDriver memory(storage);
+    FailingDriver driver(memory);
+    for (const bool unsaved : {false, true}) {
+        ASSERT_EQ(recorder.open(driver), Status::ok);
+        ASSERT_EQ(recorder.append<kImu>(sample(0)), Status::ok);
+        ASSERT_EQ(recorder.flush(), Status::ok);
+        const Address rows = recorder.rows<kImu>();
+        ASSERT_EQ(unsaved ? recorder.append<kImu>(sample(1)) : recorder.set<kSerial>(7), Status::ok);
+        DriverFault fault;
+        fault.at = 1;
+        fault.calls = kSyncCall;
+        driver.arm(fault);
+        EXPECT_EQ(recorder.flush(), Status::io_error);
+        EXPECT_EQ(driver.failures(), 1U);
+        std::size_t taken = 99;
+        const Sample more[2] = {sample(2), sample(3)};
+        for (unsigned i = 0; i < 100; ++i) {
+            ASSERT_EQ(recorder.append<kImu>(sample(2)), Status::io_error);
+        }
+        EXPECT_EQ(recorder.append<kImu>(Span<const Sample>(more, 2), &taken), Status::io_error);
+        EXPECT_EQ(taken, 0U);
+        EXPECT_EQ(recorder.append<kTime>(5), Status::io_error);
+        EXPECT_EQ(recorder.append<kOdd>(padded(1)), Status::io_error);
+        EXPECT_EQ(recorder.set<kGain>(0.5F), Status::io_error);
+        EXPECT_EQ(recorder.set_extent<kImu>(0), Status::io_error);
+        EXPECT_EQ(recorder.flush(), Status::io_error);
+        EXPECT_EQ(recorder.close(), Status::io_error);
+        EXPECT_FALSE(recorder.is_open());
+        ASSERT_EQ(recorder.open(driver), Status::ok);
+        EXPECT_GE(recorder.rows<kImu>(), rows);
+        EXPECT_EQ(recorder.append<kImu>(sample(4)), Status::ok);
+        EXPECT_EQ(recorder.append<kTime>(5), Status::ok);
+        EXPECT_EQ(recorder.close(), Status::ok);
+    }
+}
+
 TEST(Recorder, AppendsManyRowsAtOnce) {
     static Recorder<kOne> recorder;
     static Sample rows[150];

@@ -54,7 +54,7 @@ std::string measure_space(h5mote::File& file, std::uint32_t page, SpaceUse& spac
     Reporter reporter(page);
     h5mote::CheckOptions options;
     options.memory = 1 << 20;
-    options.data = false;
+    options.data = true;  // to see what rows and attributes use in the global heap
     h5mote::CheckSummary summary;
     const h5mote::Status status = check_file(file, options, reporter, &summary);
     if (status != h5mote::Status::ok || !reporter.text().empty()) {

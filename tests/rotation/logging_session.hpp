@@ -12,7 +12,28 @@
 #include <h5mote/port.hpp>
 #include <h5mote/port/malloc.hpp>
 
+#include <cstring>
+
 namespace h5mote_test {
+
+#if H5MOTE_ALL_FORMATS
+
+/// A row with text, of which those who know of no text see the rest.
+struct TextRow {
+    std::uint32_t log;
+    std::uint32_t number;
+    std::uint32_t values[14];
+    h5mote::VariableString<> text;
+};
+H5MOTE_COMPOUND(TextRow, log, number, values, text)
+
+inline constexpr h5mote::VariableString<> kText{"the pressure of pump 3 is above its limit, a valve was opened"};
+
+#else
+
+using TextRow = Row;
+
+#endif
 
 class LoggingSession {
 public:
@@ -42,22 +63,25 @@ public:
         if (plan_.filters) {
             layout.filters = {h5mote::filters::shuffle, h5mote::filters::deflate};
         }
+        if (plan_.text) {
+            return start_text(log, layout);
+        }
         auto opened = file_.root().open_or_create_dataset<Row>(name_of(log), layout);
         H5MOTE_TRY(opened.status());
         log_ = static_cast<h5mote::TypedDataset<Row>&&>(*opened);
         return h5mote::Status::ok;
     }
-    std::uint64_t rows() const { return log_.size(); }
+    std::uint64_t rows() const { return plan_.text ? text_log_.size() : log_.size(); }
     /// A chip reckons with the worst case: what it refuses may fit after a flush (vfd/README.md).
     h5mote::Status append(const Row& row) {
-        const h5mote::Status status = log_.append(row);
+        const h5mote::Status status = append_once(row);
         if (status != h5mote::Status::no_space) {
             return status;
         }
         H5MOTE_TRY(file_.flush());
-        return log_.append(row);
+        return append_once(row);
     }
-    h5mote::Status finish() { return log_.close(); }
+    h5mote::Status finish() { return plan_.text ? text_log_.close() : log_.close(); }
     h5mote::Status remove(std::uint32_t log) { return file_.root().unlink(name_of(log)); }
     h5mote::Status flush() { return file_.flush(); }
     h5mote::Status close() { return file_.close(); }
@@ -74,9 +98,32 @@ public:
     }
 
 private:
+    h5mote::Status start_text([[maybe_unused]] std::uint32_t log,
+                              [[maybe_unused]] const h5mote::DatasetCreate& layout) {
+#if H5MOTE_ALL_FORMATS
+        auto opened = file_.root().open_or_create_dataset<TextRow>(name_of(log), layout);
+        H5MOTE_TRY(opened.status());
+        text_log_ = static_cast<h5mote::TypedDataset<TextRow>&&>(*opened);
+        return text_log_.write_attribute("note", kText);
+#else
+        return h5mote::Status::unsupported;
+#endif
+    }
+    h5mote::Status append_once(const Row& row) {
+#if H5MOTE_ALL_FORMATS
+        if (plan_.text) {
+            TextRow with_text{row.log, row.number, {}, kText};
+            std::memcpy(with_text.values, row.values, sizeof row.values);
+            return text_log_.append(with_text);
+        }
+#endif
+        return log_.append(row);
+    }
+
     static std::size_t memory_of(const RotationPlan& plan) {
         const std::size_t chunk = std::size_t{plan.chunk} * sizeof(Row);
-        return plan.memory != 0 ? plan.memory : (10240 + (plan.filters ? 4096 + 3 * chunk : chunk)) / 8 * 8;
+        const std::size_t text = plan.text ? 8192 : 0;
+        return plan.memory != 0 ? plan.memory : (10240 + text + (plan.filters ? 4096 + 3 * chunk : chunk)) / 8 * 8;
     }
 
     static constexpr const h5mote::Filter* kFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter};
@@ -88,6 +135,7 @@ private:
     h5mote::Library library_{arena_, port_, kFilters, h5mote::formats::rotating};
     h5mote::File file_;
     h5mote::TypedDataset<Row> log_;
+    h5mote::TypedDataset<TextRow> text_log_;
 };
 
 }  // namespace h5mote_test

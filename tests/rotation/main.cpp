@@ -1,7 +1,8 @@
 // Rotates logs on a storage, and checks after each rotation that nothing is lost.
 //
 //   h5mote_rotation [--storage file|journal|card|memory|nor|nand] [--sessions one|each|killed] [--rotations N]
-//                   [--chunk ROWS] [--filters] [--uneven] [--capacity BYTES] [--share PERCENT] [--flush-rows N]
+//                   [--chunk ROWS] [--filters] [--text] [--uneven] [--capacity BYTES] [--share PERCENT] [--flush-rows
+//                   N]
 //                   [--reserve BYTES] [--memory BYTES] [--libhdf5-every N] [--seed N] [--folder PATH]
 //                   [--no-persist] [--no-reclaim]   without that setting, see RotationPlan
 //                   [--expect FAULT]    succeeds if and only if this goes wrong, see Fault in rotation.hpp
@@ -45,11 +46,9 @@ bool take_flag(Arguments& to, const std::string& option) {
         const char* name;
         bool* flag;
         bool value;
-    } flags[] = {{"--filters", &to.plan.filters, true},
-                 {"--uneven", &to.plan.uneven, true},
-                 {"--no-persist", &to.plan.persist, false},
-                 {"--no-reclaim", &to.plan.reclaim, false},
-                 {"--figures", &to.figures, true}};
+    } flags[] = {{"--filters", &to.plan.filters, true},     {"--text", &to.plan.text, true},
+                 {"--uneven", &to.plan.uneven, true},       {"--no-persist", &to.plan.persist, false},
+                 {"--no-reclaim", &to.plan.reclaim, false}, {"--figures", &to.figures, true}};
     for (const auto& each : flags) {
         if (option == each.name) {
             *each.flag = each.value;

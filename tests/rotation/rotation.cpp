@@ -288,14 +288,14 @@ private:
     }
 
     // When the file is closed, all that is free must be known. Only a storage that is full, or was, may have no room
-    // for the record of what is free, or for extents that memory does not hold. The file must say so then: where there
-    // is room, the next opening finds all of them.
+    // for the record of what is free, or for extents that memory does not hold, and the text of a deleted log is free
+    // without being known. The file must say so then: where there is room, the next opening finds all of it.
     void judge_record(const SpaceUse& space, h5mote::ConstBytes image) {
         if (space.lost == 0) {
             return;
         }
         SpaceUse after;
-        if (result_.largest_file + kMostRecord > result_.capacity || storage_->flash() != nullptr) {
+        if (plan_.text || result_.largest_file + kMostRecord > result_.capacity || storage_->flash() != nullptr) {
             h5mote::MallocAllocator allocator;
             h5mote::GrowingMemoryDriver copy(allocator);
             LoggingSession session(plan_);

@@ -22,6 +22,7 @@ struct RotationPlan {
     std::uint32_t share = 80;  ///< percent of the capacity that three logs fill
     std::uint32_t chunk = 64;
     bool filters = false;
+    bool text = false;    ///< rows and an attribute have text of any length, which deletion leaves in the file
     bool uneven = false;  ///< the logs have half of the rows that fit, up to all of them
     std::uint32_t flush_rows = 64;
     std::uint32_t reserve = 65536;     ///< DatasetCreate::reserve

@@ -54,6 +54,28 @@ TEST_F(PosixDriverHost, AFailedSyncIsNotForgotten) {
     EXPECT_EQ(driver.sync(), Status::ok);
 }
 
+// Otherwise the library would write what it holds of one file into another.
+TEST_F(PosixDriverHost, StaysWithTheFileWhileItIsInUse) {
+    PosixDriver driver;
+    ASSERT_EQ(open(driver, Mode::create), Status::ok);
+    ASSERT_EQ(driver.write(kRaw, 0, kFour), Status::ok);
+    ASSERT_EQ(driver.lock(true), Status::ok);
+    EXPECT_EQ(driver.open(alias().c_str(), Mode::create), Status::busy);
+    EXPECT_EQ(open(driver, Mode::truncate), Status::busy);
+    EXPECT_EQ(driver.close(), Status::busy);
+    std::byte back[4] = {};
+    EXPECT_EQ(driver.read(kRaw, 0, back), Status::ok);
+    EXPECT_EQ(back[3], std::byte{4});
+    EXPECT_NE(::access(alias().c_str(), F_OK), 0);
+    {
+        PosixDriver other;
+        ASSERT_EQ(open(other, Mode::read_write), Status::ok);
+        EXPECT_EQ(other.lock(true), Status::busy);
+    }
+    EXPECT_EQ(driver.unlock(), Status::ok);
+    EXPECT_EQ(driver.open(alias().c_str(), Mode::create), Status::ok);
+}
+
 TEST_F(PosixDriverHost, BeyondTwoAndFourGigabytes) {
     PosixDriver driver;
     ASSERT_EQ(open(driver, Mode::create), Status::ok);
@@ -116,7 +138,7 @@ TEST_F(PosixDriverHost, LocksExcludeAndShare) {
     EXPECT_EQ(two.lock(false), Status::ok);
     EXPECT_EQ(one.lock(false), Status::ok);
     EXPECT_EQ(one.lock(true), Status::busy);
-    EXPECT_EQ(two.close(), Status::ok);
+    EXPECT_EQ(two.unlock(), Status::ok);
     EXPECT_EQ(one.lock(true), Status::busy);  // it holds a shared lock itself
     EXPECT_EQ(one.unlock(), Status::ok);
     EXPECT_EQ(one.lock(true), Status::ok);
@@ -199,6 +221,7 @@ TEST_F(PosixDriverHost, InterruptedCallsAreMadeAgain) {
         EXPECT_EQ(driver.read(kRaw, 0, back), Status::ok);
         EXPECT_EQ(back[3], std::byte{4});
         EXPECT_EQ(driver.sync(), Status::ok);
+        EXPECT_EQ(driver.unlock(), Status::ok);
         EXPECT_EQ(driver.close(), Status::ok);
 #if H5MOTE_TEST_SYSTEM_CALLS
         EXPECT_EQ(system_fault.times, 0U) << static_cast<unsigned>(call);

@@ -70,6 +70,19 @@ bool has_zeros(Driver& driver, std::uint64_t address, std::size_t count) {
     return true;
 }
 
+TEST(Flash, IsNeitherFormattedNorMountedWhileAFileIsOpen) {
+    Rig rig;
+    ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+    ASSERT_EQ(write_pattern(rig.driver, 0, 100, 1), Status::ok);
+    ASSERT_EQ(rig.driver.lock(true), Status::ok);
+    EXPECT_EQ(rig.driver.format(kFormat, kOptions), Status::busy);
+    EXPECT_EQ(rig.driver.mount(kOptions), Status::busy);
+    EXPECT_TRUE(has_pattern(rig.driver, 0, 100, 1));
+    EXPECT_EQ(rig.driver.unlock(), Status::ok);
+    EXPECT_EQ(rig.driver.mount(kOptions), Status::ok);
+    EXPECT_EQ(length(rig.driver), 0U);
+}
+
 TEST(Flash, NothingIsFormattedByItself) {
     Rig rig;
     EXPECT_EQ(rig.driver.mount(kOptions), Status::not_found);

@@ -42,6 +42,19 @@ TEST(Journal, MustBeOpened) {
     EXPECT_TRUE(files.journal.same_storage(files.home));
 }
 
+TEST(Journal, IsNotOpenedAnewWhileAFileIsOpen) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 1, 50), Status::ok);
+    ASSERT_EQ(files.journal.lock(true), Status::ok);
+    EXPECT_EQ(files.journal.open(small()), Status::busy);
+    EXPECT_EQ(files.journal.erase_log(), Status::busy);
+    EXPECT_EQ(files.journal.close(), Status::busy);
+    EXPECT_TRUE(holds(files.journal, 0, 50, 1));
+    EXPECT_EQ(files.journal.unlock(), Status::ok);
+    EXPECT_EQ(files.journal.close(), Status::ok);
+}
+
 TEST(Journal, HomeIsNotTouchedBeforeTheCommit) {
     Files files;
     ASSERT_EQ(files.journal.open(small()), Status::ok);

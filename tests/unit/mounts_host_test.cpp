@@ -102,6 +102,41 @@ TEST_F(Mounts, CloseWithTheirFile) {
     EXPECT_TRUE(two.file.root().exists("here"));
 }
 
+// With the mount ends what kept a file open that has no File handle any more. Other handles end with it, or keep it
+// open, as its close degree says.
+TEST_F(Mounts, LeaveTheirFileClosed) {
+    for (const CloseDegree degree : {CloseDegree::strong, CloseDegree::weak}) {
+        FileAccess access = world.access;
+        access.close_degree = degree;
+        (void)one.file.close();
+        one.file = static_cast<File&&>(*File::open(world.library, one.storage, access));
+        ASSERT_TRUE(one.file.valid());
+        Group group = one.file.root();
+        ASSERT_EQ(world.root.mount("empty", one.file), Status::ok);
+        EXPECT_EQ(one.file.close(), Status::ok);
+        EXPECT_TRUE(group.valid());
+        EXPECT_EQ(group.write_attribute("changed", static_cast<std::int32_t>(degree)), Status::ok);
+        EXPECT_EQ(world.root.unmount("empty"), Status::ok);
+        EXPECT_EQ(group.valid(), degree == CloseDegree::weak);
+        group = Group();
+        World other;
+        auto again = File::open(other.library, one.storage, other.access);
+        ASSERT_EQ(again.status(), Status::ok);
+        std::int32_t changed = -1;
+        EXPECT_EQ(again->root().read_attribute("changed", changed), Status::ok);
+        EXPECT_EQ(changed, static_cast<std::int32_t>(degree));
+        EXPECT_EQ(again->close(), Status::ok);
+    }
+}
+
+TEST_F(Mounts, EndAsTheirParentCloses) {
+    Group group = one.file.root();
+    ASSERT_EQ(world.root.mount("empty", one.file), Status::ok);
+    EXPECT_EQ(one.file.close(), Status::ok);
+    EXPECT_EQ(world.close(), Status::ok);
+    EXPECT_FALSE(group.valid());
+}
+
 // A mount that fails for want of memory leaves both files unmounted.
 TEST_F(Mounts, WithoutMemory) {
     unsigned refused = 0;

@@ -21,10 +21,12 @@ bool FlashDriver::identify(ConstBytes first, FlashGeometry& geometry, FlashForma
 }
 
 Status FlashDriver::format(const FlashFormat& format, const FlashOptions& options) noexcept {
-    return log().format(format, options);
+    return is_locked() ? Status::busy : log().format(format, options);
 }
 
-Status FlashDriver::mount(const FlashOptions& options) noexcept { return log().mount(options); }
+Status FlashDriver::mount(const FlashOptions& options) noexcept {
+    return is_locked() ? Status::busy : log().mount(options);
+}
 
 bool FlashDriver::mounted() const noexcept { return log().mounted(); }
 

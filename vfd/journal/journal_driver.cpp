@@ -19,15 +19,18 @@ JournalDriver::JournalDriver(Driver& home, Driver& log, Bytes memory) noexcept {
 JournalDriver::~JournalDriver() { log().~RedoLog(); }
 
 Status JournalDriver::open(const JournalOptions& options) noexcept {
+    if (is_locked()) {
+        return Status::busy;
+    }
     forward_superblock_info(log().home());
     return log().open(options);
 }
 
 const JournalReport& JournalDriver::report() const noexcept { return log().report(); }
 
-Status JournalDriver::erase_log() noexcept { return log().erase_log(); }
+Status JournalDriver::erase_log() noexcept { return is_locked() ? Status::busy : log().erase_log(); }
 
-Status JournalDriver::close() noexcept { return log().close(); }
+Status JournalDriver::close() noexcept { return is_locked() ? Status::busy : log().close(); }
 
 Capabilities JournalDriver::capabilities() const noexcept { return log().capabilities(); }
 

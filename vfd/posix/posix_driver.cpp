@@ -46,7 +46,7 @@ Status PosixDriver::failed(bool writing) noexcept {
     return from_errno(error_, writing);
 }
 
-PosixDriver::~PosixDriver() { (void)close(); }
+PosixDriver::~PosixDriver() { (void)give_up(); }
 
 Status PosixDriver::open(const char* path, Mode mode) noexcept {
     H5MOTE_TRY(close());
@@ -80,13 +80,20 @@ Status PosixDriver::open(const char* path, Mode mode) noexcept {
     return status;
 }
 
+Status PosixDriver::give_up() noexcept {
+    forget_locks();
+    return close();
+}
+
 Status PosixDriver::close() noexcept {
     if (fd_ < 0) {
         return Status::ok;
     }
+    if (is_locked()) {
+        return Status::busy;
+    }
     const int fd = fd_;
     fd_ = -1;
-    forget_locks();
     // A close() that was interrupted has closed the file all the same; a second call could close somebody else's file.
     return posix::close(fd) == 0 || errno == EINTR ? Status::ok : failed(true);
 }

@@ -62,7 +62,7 @@ Status PosixFamily::set_pattern(const char* pattern, bool writing) noexcept {
 
 void PosixFamily::close() noexcept {
     for (PosixDriver& driver : drivers_) {
-        (void)driver.close();
+        (void)driver.give_up();
     }
 }
 
@@ -91,7 +91,10 @@ Status PosixFamily::open(std::uint32_t index, PosixDriver::Mode mode, Driver*& d
     PosixDriver& chosen = drivers_[slot];
     // Not every system tells who syncs a file what another handle of it could not write.
     Status status = writing_ && chosen.is_open() ? chosen.sync() : Status::ok;
-    status = status == Status::ok ? chosen.open(path_, mode) : status;
+    if (status == Status::ok) {
+        (void)chosen.give_up();
+        status = chosen.open(path_, mode);
+    }
     if (status != Status::ok) {
         error_ = chosen.last_error();
         return status;
@@ -125,6 +128,7 @@ Status PosixParts::open(unsigned index, std::string_view name, PosixDriver::Mode
     if (index >= kMostParts || !path.fits()) {
         return Status::invalid_argument;
     }
+    (void)drivers_[index].give_up();
     const Status status = drivers_[index].open(path_, mode);
     error_ = status == Status::ok ? error_ : drivers_[index].last_error();
     driver = status == Status::ok ? &drivers_[index] : nullptr;
@@ -133,7 +137,7 @@ Status PosixParts::open(unsigned index, std::string_view name, PosixDriver::Mode
 
 void PosixParts::close(unsigned index) noexcept {
     if (index < kMostParts) {
-        (void)drivers_[index].close();
+        (void)drivers_[index].give_up();
     }
 }
 

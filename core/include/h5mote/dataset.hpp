@@ -365,8 +365,9 @@ public:
     }
     Status append(Span<const T> records) noexcept { return append_packed(records.data(), records.size()); }
     /// Adds whole rows to a dataset of any rank: Dataset::append_rows().
+    using Dataset::append_rows;
     Status append_rows(Span<const T> elements) noexcept {
-        return Dataset::append_rows(datatype_of<T>(), elements.data(), elements.size());
+        return append_rows(datatype_of<T>(), elements.data(), elements.size());
     }
 
     using Dataset::read;

@@ -72,9 +72,10 @@ protected:
 
 /// A storage is opened once per Library: to open it again, through the same driver or through another one that stands
 /// for the same storage (Driver::same_storage), gives one more handle of the file that is open already. The memory and
-/// the close degree of the first opening then stay as they are. busy: the file is open for reading only and the new
-/// handle is to write; or create() would replace a file that is open; or Driver::lock() says that another program or
-/// another Library has the storage open, unless all of them only read.
+/// the close degree of the first opening then stay as they are, and so does whether it can be written: through a handle
+/// that was opened with FileAccess::read_only, too, if the first one was not. busy: the file is open for reading only
+/// and the new handle is to write; or create() would replace a file that is open; or Driver::lock() says that another
+/// program or another Library has the storage open, unless all of them only read.
 ///
 /// When the last File handle ends, the file closes and with it every handle of its objects (CloseDegree::strong, the
 /// default), or what FileAccess::close_degree says happens.
@@ -89,7 +90,8 @@ public:
     ~File() { end(); }
 
     /// Makes a new, empty file in place of whatever the storage held; durable when the call returns ok.
-    /// invalid_argument, read_only, no_space, io_error, out_of_memory, busy.
+    /// invalid_argument, unsupported, over_budget (FileAccess::metadata_cache is too small), read_only, busy: the
+    /// storage is as it was. no_space, io_error, out_of_memory: it may be empty.
     static Result<File> create(Library& library, Driver& driver, const FileAccess& access = {},
                                const FileCreate& create = {}) noexcept;
     /// Opens an existing file. Nothing is written. not_found: the storage is empty. not_hdf5. corrupt_file, also for a

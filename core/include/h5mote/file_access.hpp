@@ -179,8 +179,11 @@ struct FileAccess {
     /// that nobody else writes.
     bool file_locking = true;
     /// Bytes of the metadata cache: the blocks in it and its records of them (about 40 bytes each on 32-bit machines).
-    /// At least 1024. A block that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS such blocks are
-    /// still read, part by part, and the blocks of fixed and extensible arrays are changed as well.
+    /// At least 1024, and with `low = earliest` 1088: creating a file with less is over_budget. Chunked datasets take
+    /// 3000 with `low` v18 or earliest, because the nodes of their chunk index have 2 KiB. Attributes take room for two
+    /// header blocks as large as they are, of which one leads to the other: 2200 where they have 1000 bytes. A block
+    /// that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS such blocks are still read, part by part,
+    /// and the blocks of fixed and extensible arrays are changed as well.
     std::size_t metadata_cache = 2048;
     /// Bytes of the chunk cache, which all datasets of the file share. An unfiltered chunk that does not fit is read
     /// and written in place, a filtered one is over_budget. The cache should hold at least one chunk of the dataset
@@ -208,9 +211,10 @@ struct FileAccess {
     std::uint64_t metadata_block_size = 0;
     std::uint64_t small_data_block_size = 0;
     /// Opening the file for writing finds space that is lost, as File::reclaim() does, unless the file says that it was
-    /// closed: only a file with FileCreate::persist_free_space says so. In a file that is damaged, or in which
-    /// something is not understood, nothing is found, and the file opens all the same; the error trail tells what it
-    /// was. Needs formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim).
+    /// closed and all free space is recorded: only a file with FileCreate::persist_free_space says so, and only if no
+    /// object with values in the global heap was deleted. In a file that is damaged, or in which something is not
+    /// understood, nothing is found, and the file opens all the same; the error trail tells what it was. Needs
+    /// formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim).
     bool reclaim = false;
     /// Bytes of memory for the table of used space, in that search and in File::reclaim(), while they run: two
     /// addresses for each run of used bytes. Less memory means more walks over the file's metadata. On top come the

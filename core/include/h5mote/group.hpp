@@ -105,9 +105,10 @@ public:
     /// in a program without formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or
     /// build lacks; (filter): a mandatory filter that the program lacks. over_budget: a filtered chunk larger than the
     /// chunk cache, compact data of more than 65,531 bytes, more than one unlimited dimension and a metadata cache of
-    /// less than 2,560 bytes, or what does not fit a message of the header, 65,535 bytes: a datatype of that many bytes
-    /// when it is encoded, a fill value of more than 65,529 bytes (65,520 with the earliest versions), some 2,700
-    /// external files.
+    /// less than 2,560 bytes, no unlimited dimension and more chunks than it has room for: 600 bytes, and one for each
+    /// 256 chunks; or what does not fit a message of the header, 65,535 bytes: a datatype of that many bytes when it is
+    /// encoded, a fill value of more than 65,529 bytes (65,520 with the earliest versions), some 2,700 external files.
+    /// overflow: more chunks than a file can have.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
     /// not_found: nothing is there, or an object that is no dataset; the error trail says which type the object has, or
@@ -187,12 +188,14 @@ public:
 
     /// Removes the link at the end of the path; a soft link there is not followed (H5Ldelete). When it was the last
     /// hard link to its object, the object is deleted, too, and its space is used again after the next flush() that
-    /// returns ok.
+    /// returns ok. But what its elements and attributes have in the global heap, as strings, sequences and references
+    /// do, is found by File::reclaim() only, or by the next opening with FileAccess::reclaim.
     ///
     /// The link is gone durably after that flush(); a power cut before it leaves the link as it was, or removed. A
-    /// power cut while one of several hard links is removed may leave the object's count of links too high by one. The
-    /// only harm is that such an object is never deleted. On a storage whose sync is no commit
-    /// (Capabilities::sync_is_commit) the call itself may write and sync, to keep the order of the changes.
+    /// power cut while one of several hard links is removed, and an error of the storage then, which unlink() need not
+    /// return, may leave the object's count of links too high by one. The only harm is that such an object is never
+    /// deleted. On a storage whose sync is no commit (Capabilities::sync_is_commit) the call itself may write and sync,
+    /// to keep the order of the changes.
     ///
     /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
     /// file is mounted. Other handles of a group or attribute that is deleted must not be used any more. unsupported,
@@ -210,11 +213,15 @@ public:
     /// gone and others not. Memory for the longest path.
     Status unlink_tree(std::string_view path) noexcept;
 
-    /// Whether the path leads to an object.
+    /// Whether the path leads to an object. After an error, of the storage for instance, it does not: a program that
+    /// decides by the answer what to delete or to create calls the second one, whose `found` is the answer if it
+    /// returns ok.
     bool exists(std::string_view path) noexcept;
+    Status exists(std::string_view path, bool& found) noexcept;
     Status link_count(std::uint32_t& count) noexcept;
-    /// The i-th link in the order of the object header. `name` gets its name, and `target` the path of a soft link, as
-    /// far as they reach. not_found: there is no i-th link.
+    /// The i-th link in the order of the object header. `name` gets its name, and `target`, unless it is empty, the
+    /// path of a soft link. invalid_argument: one of them is too short; LinkInfo says how long they are. not_found:
+    /// there is no i-th link.
     Status link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target = {}) noexcept;
 
     /// Turns a handle of an object into a handle of the group that the object is, and leaves `object` empty. not_found:
@@ -233,7 +240,8 @@ public:
     /// meanwhile; the file stays open as long as it is mounted. already_exists: something is mounted there.
     /// invalid_argument: the mount would close a circle of mounts.
     H5MOTE_NEEDS_ALL_FORMATS Status mount(std::string_view path, File& file) noexcept;
-    /// not_found: nothing is mounted at `path`.
+    /// Ends that. If no File handle of the mounted file is left, it closes now, as FileAccess::close_degree says;
+    /// errors of File::close(). not_found: nothing is mounted at `path`.
     H5MOTE_NEEDS_ALL_FORMATS Status unmount(std::string_view path) noexcept;
 
     /// Walks over everything below this group along hard links, each object once, also where the links form circles.

@@ -23,8 +23,9 @@ struct Limits {
     std::uint32_t chunk_buffers = 1;  ///< chunks that fit in access.chunk_cache at once
     /// Partial reads and writes (not append) need memory for their iterators while they run.
     bool partial_io = false;
-    /// The program names formats::free_space.
-    bool free_space = false;
+    /// The library has formats::free_space, as one that is given no list has in every build that writes and reads all
+    /// formats.
+    bool free_space = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
 };
 
 /// Upper bounds for the sizes of the library's objects, checked when the library is compiled
@@ -50,8 +51,9 @@ inline constexpr std::size_t kFreeSpace = kWide ? 576 : kLarge ? 544 : 320;
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint
 
-/// Bytes of an Arena with which everything within `limits` succeeds, unless its memory is fragmented. Conversion
-/// between datatypes and soft links take more while they are used.
+/// Bytes of an Arena with which everything within `limits` succeeds, unless its memory is fragmented: where chunks of
+/// different sizes, or datasets of different ranks, come and go in one session, the largest of these once more makes up
+/// for the holes that they leave. Conversion between datatypes and soft links take more while they are used.
 constexpr std::size_t required_memory(const Limits& limits) noexcept {
     const std::size_t dataset =
         footprint::kDataset + limits.max_rank * 3 * 8 + limits.filters * footprint::kFilterEntry;

@@ -110,7 +110,10 @@ public:
     /// invalid_argument: empty name, invalid space, data of another length, or a `type` that is not one sound datatype
     /// message. type_mismatch: the attribute exists with another type or rank (first number of the trail record: 1
     /// type, 2 rank). unsupported: variable-length data, also as a part of the type, in a program without
-    /// formats::variable_length_changes (datatype_class). over_budget: more than 64 KiB.
+    /// formats::variable_length_changes (datatype_class); also if the attribute exists with a committed datatype
+    /// (shared_message), which replace_attribute() puts another one in the place of. over_budget: the attribute is
+    /// larger than the metadata cache has room for, or has 64 KiB or more in a program without formats::dense_changes,
+    /// or its datatype has. overflow: the object tracks creation order and has given out all 65,535 numbers.
     Status write_attribute(std::string_view name, DatatypeView type, const Dataspace& space, ConstBytes data) noexcept;
     /// The same for one value of a C++ type.
     template <typename T>
@@ -144,9 +147,10 @@ public:
                                   as_bytes(Span<const T>(&value, 1)), true);
     }
     /// Gives an attribute another name (H5Arename). The creation order stays. A power cut before the next flush()
-    /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync.
-    /// already_exists: there is an attribute of the new name. not_found; invalid_argument: `to` cannot be a name.
-    /// unsupported also: it is a shared message of a variable-length type that other objects have, too.
+    /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync. A
+    /// name that stays the same is ok. already_exists: there is another attribute of the new name. not_found;
+    /// invalid_argument: `to` cannot be a name. unsupported also: it is a shared message of a variable-length type that
+    /// other objects have, too.
     Status rename_attribute(std::string_view from, std::string_view to) noexcept;
 
     /// Reads all elements, packed, converted from the file's datatype to `type`. invalid_argument: `to` has another
@@ -165,7 +169,10 @@ public:
     /// Copies the attribute's encoded datatype to `buffer` (AttributeInfo::type_length bytes), and makes `type` a view
     /// of it there. over_budget: the buffer is too small. not_found.
     Status attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept;
+    /// Whether there is such an attribute. After an error there is none for the first one; the second one returns it,
+    /// and `found` is the answer if it returns ok.
     bool has_attribute(std::string_view name) const noexcept;
+    Status has_attribute(std::string_view name, bool& found) const noexcept;
     /// not_found.
     Status remove_attribute(std::string_view name) noexcept;
     /// Removes the attribute at `position`, counted from 0, in that order (H5Adelete_by_idx). not_found: there are

@@ -20,6 +20,7 @@ extern "C" {
 /* The numbers of h5mote::Status that these functions return. */
 enum h5mote_status {
     H5MOTE_OK = 0,
+    H5MOTE_OVER_BUDGET = 2,
     H5MOTE_INVALID_ARGUMENT = 5,
     H5MOTE_INVALID_HANDLE = 6,
     H5MOTE_CORRUPT_FILE = 7,

@@ -49,7 +49,8 @@ public:
     /// when this returns ok.
     ///
     /// busy: the recorder is open, or somebody else has the storage. read_only. unsupported: the storage promises too
-    /// little (see Capabilities); a JournalDriver around it helps. not_hdf5: the storage holds something else.
+    /// little (see Capabilities: unless a sync is a commit, the atomic unit must be a multiple of 512); a JournalDriver
+    /// around it helps. not_hdf5: the storage holds something else.
     /// other_blueprint: it holds an HDF5 file that this blueprint does not describe. foreign_changes: it holds the file
     /// of this blueprint, but another program changed objects that the blueprint describes; rows, attributes and
     /// objects that were added do no harm, unless they made libhdf5 move what was there. difference() then says where.
@@ -67,7 +68,7 @@ public:
 
     /// Appends one row to a dataset: its number is blueprint::dataset_number(). Nothing is written before the chunk is
     /// full or flush() is called. When an error is returned, the row was not taken. invalid_handle: the recorder is not
-    /// open. no_space, io_error, from writing the full chunk before this row.
+    /// open. no_space, io_error, from writing the full chunk before this row. io_error also: a sync has failed.
     template <std::size_t I>
     Status append(const typename Image::template Row<I>& row) noexcept {
         Slot& slot = slots_[I];
@@ -78,7 +79,8 @@ public:
         slot.next += sizeof row;
         return Status::ok;
     }
-    /// Appends rows. `taken`, if not nullptr, says how many were taken, also after an error.
+    /// Appends rows. `taken`, if not nullptr, says how many were taken, also after an error. No rows are always ok,
+    /// also where the recorder is not open.
     template <std::size_t I>
     Status append(Span<const typename Image::template Row<I>> rows, std::size_t* taken = nullptr) noexcept {
         Status status = Status::ok;
@@ -101,7 +103,7 @@ public:
     /// these. For datasets that belong together, as the rows of a log and the times of these rows do: each of them
     /// counts its rows in a sector of its own, so that a power cut may leave one of them longer, by rows which no
     /// flush() had covered. Call it after open(), before anything is appended. Durable after the next flush().
-    /// invalid_handle. invalid_argument: there are fewer rows, or some that were not flushed.
+    /// invalid_handle, io_error. invalid_argument: there are fewer rows, or some that were not flushed.
     template <std::size_t I>
     Status set_extent(Address rows) noexcept {
         static_assert(kWork == 0, "h5mote: the recorder cannot take rows back out of chunks that went through filters");

@@ -19,7 +19,8 @@ public:
     /// Makes all rows that were appended and all settings durable. Two syncs, or one where a sync is a commit; none if
     /// nothing changed, but at least one after open(); up to two more when new chunks were placed. no_space, io_error:
     /// what was durable still is, and the next flush() tries again; but after a sync that failed nothing is known of
-    /// what the storage has, and everything is io_error until the recorder is opened again.
+    /// what the storage has: append(), set() and flush() return io_error, and rows() tells nothing, until the recorder
+    /// is opened again.
     Status flush() noexcept;
     /// flush(), gives back the chunks at the end of the file that were placed in advance, and lets go of the storage.
     /// Errors of flush(); the recorder is closed all the same.
@@ -86,6 +87,7 @@ private:
         return slot.end - chunk_size(dataset);
     }
 
+    void end_appending() noexcept;
     Status let_go() noexcept;
     Status start() noexcept;
     Status create() noexcept;

@@ -131,7 +131,8 @@ public:
     /// block was begun, what the device held may be gone; if the power fails after that and before the first commit is
     /// complete, mount() may find no_commit. invalid_argument: the geometry or format makes no sense, or the memory is
     /// not aligned. over_budget: the memory is too small. no_space: the device has fewer good blocks than
-    /// fewest_blocks(); nothing was changed. io_error.
+    /// fewest_blocks(); nothing was changed. io_error. busy: a File is open on this driver (without
+    /// FileAccess::file_locking the driver does not know that).
     Status format(const FlashFormat& format = {}, const FlashOptions& options = {}) noexcept;
     /// Finds the state of the last sync() that returned ok or, when the power failed in a later sync(), possibly the
     /// state that this one was committing. Writes nothing. not_found: no block carries a log, and none holds anything
@@ -142,7 +143,7 @@ public:
     /// blocks count here: a chip on which too few good blocks are left can be mounted and read, and if it has no room
     /// for a page any more (FlashUsage::capacity is 0), what would change it returns no_space. over_budget: the memory
     /// or options.changes is too small. io_error: the chip did not answer one of the reads, so that a newer state may
-    /// have been missed.
+    /// have been missed. busy: as with format().
     Status mount(const FlashOptions& options = {}) noexcept;
     bool mounted() const noexcept;
 

@@ -94,8 +94,9 @@ public:
     /// else. Calling it again starts anew, as with a new driver. A power cut during the call does no harm: the next
     /// open() begins from the start.
     ///
-    /// busy: another driver, program or machine has home or log open. invalid_argument: home and log are the same
-    /// storage, the number of lists is no power of two, the memory is not aligned, or the log belongs to another file
+    /// busy: another driver, program or machine has home or log open, or a File is open on this driver (without
+    /// FileAccess::file_locking the driver does not know that). invalid_argument: home and log are the same storage,
+    /// the number of lists is no power of two, the memory is not aligned, or the log belongs to another file
     /// (other_file). over_budget: the memory is too small; for a log that is only read it must hold as many lists as
     /// the log was written with. corrupt_file: not_a_journal, damaged. unsupported: newer. Also what home and log
     /// return. report() tells more, also after an error. An open() that does not return ok changes neither home nor
@@ -105,11 +106,12 @@ public:
 
     /// Makes the log blank, whatever it held: for a storage that carries something else, or to give up transactions
     /// that cannot be replayed. The home stays as it is. No other function ever does this. The driver must be opened
-    /// again to be used.
+    /// again to be used. busy: a File is open on this driver.
     Status erase_log() noexcept;
 
     /// Syncs, carries everything over into the home and leaves an empty log. The driver must be opened again to be
-    /// used. A program that does not call it loses nothing: the next open() does the same.
+    /// used. A program that does not call it loses nothing: the next open() does the same. busy: a File is open on this
+    /// driver.
     Status close() noexcept;
 
     /// The home's capabilities, with sync_is_commit, and writable only if home and log are. sync_is_commit is missing

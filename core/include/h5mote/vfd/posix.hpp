@@ -35,14 +35,16 @@ public:
     };
 
     PosixDriver() noexcept = default;
-    /// Closes the file.
+    /// Closes the file, whoever has it locked: a File that is still open cannot be used any more.
     ~PosixDriver();
 
     /// Opens a file; a file that this driver had open is closed. not_found, already_exists, read_only (no permission to
     /// write), no_space, io_error, invalid_argument (a directory). busy: the file was to be emptied, but another
-    /// program or driver has it locked.
+    /// program or driver has it locked; or a File is open on this driver (without FileAccess::file_locking the driver
+    /// does not know that).
     Status open(const char* path, Mode mode) noexcept;
-    /// Closes the file and gives up its lock; ok when none was open. io_error: what was not yet synced may be lost.
+    /// Closes the file; ok when none was open. io_error: what was not yet synced may be lost. busy: a File is open on
+    /// this driver, as with open().
     Status close() noexcept;
     bool is_open() const noexcept { return fd_ >= 0; }
 
@@ -60,6 +62,11 @@ public:
     StorageId storage_id() const noexcept override;
 
 private:
+    friend class PosixFamily;
+    friend class PosixParts;
+
+    /// close() with the locks of whoever has them, for drivers of several files, which open these anew under a File.
+    Status give_up() noexcept;
     /// An advisory lock on the whole file, the same as the HDF5 library's. busy: another PosixDriver of any program, or
     /// libhdf5, has it. Granted where the file system knows no locks.
     Status do_lock(bool exclusive) noexcept override;

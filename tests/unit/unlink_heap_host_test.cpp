@@ -1,0 +1,100 @@
+// Objects with values in the global heap are deleted and made anew, session after session. Deletion leaves such values
+// where they are: the file says then that not all its free space is recorded, so that the next opening finds them.
+#include <h5mote/config.hpp>
+
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+
+const VariableString<> kText{"12:03:44 pump 3: pressure above limit, valve opened"};
+
+Status make_lines(Group& root) {
+    DatasetCreate create;
+    create.chunk = {16};
+    auto log = root.create_dataset<VariableString<>>("log", create);
+    H5MOTE_TRY(log.status());
+    for (int i = 0; i < 100; ++i) {
+        H5MOTE_TRY(log->append(kText));
+    }
+    return log->close();
+}
+
+Status make_lines_of_committed_type(Group& root) {
+    if (root.exists("type")) {
+        H5MOTE_TRY(root.unlink("type"));
+    }
+    auto type = root.commit_datatype("type", datatype_of<VariableString<>>());
+    H5MOTE_TRY(type.status());
+    auto lines = root.create_dataset("log", *type, Dataspace::simple({100}));
+    H5MOTE_TRY(lines.status());
+    const std::vector<VariableString<>> text(100, kText);
+    return lines->write(Selection::all(), datatype_of<VariableString<>>(),
+                        {reinterpret_cast<const std::byte*>(text.data()), text.size() * sizeof(text[0])});
+}
+
+Status make_attribute(Group& root) {
+    auto log = root.create_group("log");
+    H5MOTE_TRY(log.status());
+    const std::string text(3000, 'a');
+    return log->write_attribute("note", VariableString<>{text.c_str()});
+}
+
+Status make_dense_attributes(Group& root) {
+    auto log = root.create_group("log");
+    H5MOTE_TRY(log.status());
+    const std::string text(400, 'a');
+    for (int i = 0; i < 12; ++i) {
+        H5MOTE_TRY(log->write_attribute("note" + std::to_string(i), VariableString<>{text.c_str()}));
+    }
+    return Status::ok;
+}
+
+// Bytes of the file after so many sessions.
+std::size_t size_after(unsigned sessions, Status (*make)(Group&)) {
+    MallocAllocator allocator;
+    GrowingMemoryDriver storage(allocator);
+    for (unsigned i = 0; i < sessions; ++i) {
+        NullPort port;
+        Library library(allocator, port, {}, formats::all);
+        FileAccess access;
+        access.reclaim = true;
+        FileCreate create;
+        create.persist_free_space = true;
+        auto file = File::open_or_create(library, storage, access, create);
+        EXPECT_EQ(file.status(), Status::ok);
+        Group root = file->root();
+        if (i > 0) {
+            EXPECT_EQ(root.unlink("log"), Status::ok);
+            EXPECT_EQ(file->flush(), Status::ok);
+        }
+        EXPECT_EQ(make(root), Status::ok);
+        EXPECT_EQ(file->close(), Status::ok);
+    }
+    return storage.contents().size();
+}
+
+TEST(UnlinkHeap, ElementsOfDatasetsAreFound) { EXPECT_LE(size_after(12, &make_lines), size_after(4, &make_lines)); }
+TEST(UnlinkHeap, ElementsOfCommittedTypesAreFound) {
+    EXPECT_LE(size_after(12, &make_lines_of_committed_type), size_after(4, &make_lines_of_committed_type));
+}
+TEST(UnlinkHeap, ValuesOfAttributesAreFound) {
+    EXPECT_LE(size_after(12, &make_attribute), size_after(4, &make_attribute));
+}
+TEST(UnlinkHeap, ValuesOfDenseAttributesAreFound) {
+    EXPECT_LE(size_after(12, &make_dense_attributes), size_after(4, &make_dense_attributes));
+}
+
+}  // namespace
+
+#endif
