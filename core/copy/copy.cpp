@@ -466,8 +466,8 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
         }
     }
     // The copies have all links that they are to have; those of the staging group go. After an error these are the only
-    // ones, so that everything goes. Where this fails, the copy is complete nevertheless, and File::reclaim() finds what
-    // is left.
+    // ones, so that everything goes. Where this fails, the copy is complete nevertheless, and File::reclaim() finds
+    // what is left.
     (void)remove_staging(file, staging);
     return status;
 }
