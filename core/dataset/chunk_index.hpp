@@ -57,8 +57,8 @@ struct ChunkCursor {
     }
 };
 
-/// The coordinates by which a tree finds a chunk. In a dataset of one dimension the number of a chunk is its coordinate,
-/// and may be all that names it.
+/// The coordinates by which a tree finds a chunk. In a dataset of one dimension the number of a chunk is its
+/// coordinate, and may be all that names it.
 class ChunkPlace {
 public:
     explicit ChunkPlace(const ChunkKey& chunk) noexcept : number_(chunk.number), chunk_(chunk) {}
