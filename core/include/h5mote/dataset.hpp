@@ -91,6 +91,10 @@ struct NewExternalFile {
 /// Both select the same number of elements, or both are unlimited; with an unlimited `destination` and a limited
 /// `source` each block of `destination` is a source dataset of its own, and one of the names has "%b" for the number of
 /// the block ("%%" is a percent sign). Everything else is invalid_argument.
+///
+/// The source need not exist, or may have become smaller. Elements without a source read as the fill value of the
+/// virtual dataset, those beyond the extent of their source as the fill value of the source. Of a source of which `all`
+/// is mapped those that are read have to be there (corrupt_file).
 struct NewMapping {
     std::string_view file;     ///< name of the source file; ".": the file of the virtual dataset itself
     std::string_view dataset;  ///< path of the source dataset in that file
