@@ -156,8 +156,7 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
         return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
     }
     const std::uint64_t base = create.user_block;
-    superblock_.shape = {create.sizeof_addr, 8};
-    if ((base & (base - 1)) != 0 || (base != 0 && base < 512) || base > superblock_.shape.max_addr()) {
+    if ((base & (base - 1)) != 0 || (base != 0 && base < 512) || (create.sizeof_addr == 4 && base >> 32 != 0)) {
         return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument, 0, base);
     }
     if (!set_base(base) || !superblock_.set_base(base)) {
@@ -171,6 +170,7 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     if (superblock_.version == 3 || !has_default_space(create)) {
         H5MOTE_TRY(allow_version(FormatVersion::v110));
     }
+    superblock_.shape = {create.sizeof_addr, 8};
     H5MOTE_TRY(driver.truncate(0));
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         H5MOTE_TRY(clear_signatures(storage(), base));

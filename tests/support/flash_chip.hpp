@@ -13,12 +13,9 @@ class FlashChip {
 public:
     explicit FlashChip(const h5mote::FlashGeometry& geometry, const h5mote::FlashFormat& format = {},
                        const h5mote::FlashOptions& options = {})
-        : FlashChip(simulated(geometry), format, options) {}
-    explicit FlashChip(const FlashSimulatorOptions& simulated, const h5mote::FlashFormat& format = {},
-                       const h5mote::FlashOptions& options = {})
-        : chip_memory_(FlashSimulator::required_memory(simulated.geometry) / 8 + 1),
-          work_(h5mote::FlashDriver::required_memory(simulated.geometry, format, options) / 8 + 1),
-          simulator(simulated, bytes(chip_memory_)),
+        : chip_memory_(FlashSimulator::required_memory(geometry) / 8 + 1),
+          work_(h5mote::FlashDriver::required_memory(geometry, format, options) / 8 + 1),
+          simulator(simulated(geometry), bytes(chip_memory_)),
           driver(simulator, bytes(work_)) {}
 
     /// Writes `size` bytes that all are `value`.
