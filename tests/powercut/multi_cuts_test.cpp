@@ -59,7 +59,7 @@ DiskOptions multi() { return in_parts(multi_layout(), kMostParts); }
 
 }  // namespace
 
-TEST(PowerCut, Split) { cut_disks("split-append", appending({4, false, 120}), 11300, split()); }
+TEST(PowerCut, Split) { cut_disks("split-append", appending({4, false, 120}), 10700, split()); }
 TEST(PowerCut, SplitCompressed) { cut_disks("split-compressed", appending({4, true, 60}), 7100, split()); }
 TEST(PowerCut, SplitObjects) { cut_disks("split-objects", objects(30, 4, false), 35000, split()); }
 TEST(PowerCut, SplitSessions) { cut_disks("split-sessions", sessions(4, 16, false, 8), 27400, split()); }

@@ -15,9 +15,8 @@ struct FlashGeometry {
     std::uint32_t blocks = 0;      ///< erase blocks
     std::uint32_t block_size = 0;  ///< bytes of a block, a power of two: 512 to 1 MiB
     std::uint32_t page_size = 0;   ///< bytes within which one program must stay, a power of two: 256 for most SPI NOR
-    /// Programs begin and end at multiples of this many bytes, a power of two up to page_size, for
-    /// FlashDriver at most 32768. Each unit is programmed once between two erases. It is a word on chips with an ECC,
-    /// the page on NAND.
+    /// Programs begin and end at multiples of this many bytes, a power of two up to page_size, for FlashDriver at most
+    /// 32768. Each unit is programmed once between two erases. It is a word on chips with an ECC, the page on NAND.
     std::uint32_t program_unit = 1;
     std::uint8_t erased_value = 0xff;  ///< 0xff or 0x00: what erased bytes read as
 
