@@ -203,7 +203,7 @@ Status Copier::finish_link() noexcept {
     }
     LinkMessage renamed;
     renamed.type = link.type();
-    renamed.character_set = static_cast<std::uint8_t>(set_);
+    renamed.keep_set(static_cast<std::uint8_t>(set_));
     renamed.has_order = link.has_order();
     renamed.order = static_cast<std::uint64_t>(link.order());
     renamed.name = bytes_of(link.name());
@@ -307,7 +307,7 @@ Status Copier::make_expanded(const Pending& pending, Address copy) noexcept {
     H5MOTE_TRY(prepare_link(destination_, staging_.address(), pending.path.view(), parent, name));
     link.name = bytes_of(name);
     link.address = copy;
-    link.character_set = static_cast<std::uint8_t>(pending.character_set);
+    link.keep_set(static_cast<std::uint8_t>(pending.character_set));
     link.has_order = pending.has_order;
     link.order = pending.order;
     H5MOTE_TRY(add_reference(destination_, copy));

@@ -29,15 +29,20 @@ struct LinkInfoMessage {
 struct LinkMessage {
     LinkType type = LinkType::hard;
     bool has_order = false;
-    bool keeps_set = false;  ///< decoded: encode() writes `character_set`; else it writes UTF-8 for names beyond ASCII
+    bool keeps_set = false;  ///< encode() writes `character_set`; otherwise it writes UTF-8 for names beyond ASCII
     std::uint8_t character_set = 0;
     std::uint64_t order = 0;
     ConstBytes name;
     Address address = kUndefinedAddress;  ///< hard
     ConstBytes target;                    ///< soft link: the path; external and user-defined links: their data
 
+    /// The character set is what the message says.
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
     void encode(Writer& writer, FileShape shape) const noexcept;
+    void keep_set(std::uint8_t set) noexcept {
+        keeps_set = true;
+        character_set = set;
+    }
     /// Whether the message in `body` has that name, without decoding the rest; false for a damaged one.
     static bool has_name(ConstBytes body, ConstBytes name) noexcept;
 };

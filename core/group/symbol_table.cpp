@@ -54,7 +54,7 @@ private:
     // Makes a link of a symbol table entry.
     Status decode(const SymbolEntry& symbol, StoredLink& stored) noexcept {
         stored.link = {};
-        stored.link.keeps_set = true;  // a symbol table has no character set: libhdf5 says ASCII
+        stored.link.keep_set(0);  // a symbol table has no character set: libhdf5 says ASCII
         H5MOTE_TRY(names_.name(symbol.name, stored.bytes));
         H5MOTE_TRY(stored.bytes.view(0, static_cast<std::size_t>(stored.bytes.size()), stored.link.name));
         if (symbol.cached != SymbolEntry::Cached::soft_link) {

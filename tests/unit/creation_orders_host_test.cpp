@@ -144,14 +144,18 @@ TEST_F(CreationOrders, CountInGroupsThatStayDense) { run(4, 0, 4); }
 // A group of a file whose cache has room for little.
 struct InASmallCache {
     InASmallCache(std::size_t cache, const GroupCreate& create) {
+        auto made = File::create(library, storage);
+        EXPECT_EQ(made.status(), Status::ok);
+        EXPECT_EQ(made->root().create_group("group", create).status(), Status::ok);
+        EXPECT_EQ(made->close(), Status::ok);
         FileAccess access;
         access.metadata_cache = cache;
-        auto made = File::create(library, storage, access);
-        EXPECT_EQ(made.status(), Status::ok);
-        file = static_cast<File&&>(*made);
-        auto added = file.root().create_group("group", create);
-        EXPECT_EQ(added.status(), Status::ok);
-        group = static_cast<Group&&>(*added);
+        auto opened = File::open(library, storage, access);
+        EXPECT_EQ(opened.status(), Status::ok);
+        file = static_cast<File&&>(*opened);
+        auto found = file.root().open_group("group");
+        EXPECT_EQ(found.status(), Status::ok);
+        group = static_cast<Group&&>(*found);
     }
 
     MallocAllocator memory;
