@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+#if H5MOTE_ALL_FORMATS
+
 namespace h5mote_test {
 
 inline constexpr const h5mote::Filter* kCopiedFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter};
@@ -191,3 +193,5 @@ inline std::string judge_copied_tree(h5mote::Context& context, h5mote::Group& tr
 }
 
 }  // namespace h5mote_test
+
+#endif
