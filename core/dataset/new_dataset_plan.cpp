@@ -64,7 +64,7 @@ Status NewDataset::plan_external() noexcept {
             return invalid(H5MOTE_HERE, most);
         }
         layout_.size = narrow(bytes_);
-        return layout_.size == bytes_ && bytes_ <= file_.shape().max_size() ? Status::ok : invalid(H5MOTE_HERE, bytes_);
+        return layout_.size == bytes_ && file_.shape().states(bytes_) ? Status::ok : invalid(H5MOTE_HERE, bytes_);
     } else {
         return Status::ok;
     }
@@ -96,7 +96,7 @@ Status NewDataset::plan_whole() noexcept {
     }
     layout_.size = narrow(bytes_);
     if (create_.layout != Layout::compact) {
-        return bytes_ <= file_.shape().max_size() ? Status::ok : invalid(H5MOTE_HERE, bytes_);
+        return file_.shape().states(bytes_) ? Status::ok : invalid(H5MOTE_HERE, bytes_);
     }
     layout_.layout_class = Layout::compact;
     // The size of a message has 16 bits, and the layout message has 4 bytes before the data.

@@ -24,8 +24,10 @@ struct FileShape {
     }
     /// A size in which all ones mean "unlimited".
     std::uint64_t load_size(const std::byte* from) const noexcept { return load_size(from, sizeof_size); }
-    /// The largest size of a dimension, or of data, that a file can state: all ones mean "unlimited". libhdf5 opens no
-    /// dataset with a dimension of 2^63 elements or more.
+    /// Whether a layout message of the file can state so many bytes of data.
+    bool states(std::uint64_t bytes) const noexcept { return sizeof_size >= 8 || bytes <= max_size(); }
+    /// The largest size of a dimension that a file can state: all ones mean "unlimited". libhdf5 opens no dataset with
+    /// a dimension of 2^63 elements or more.
     std::uint64_t max_size() const noexcept {
         return sizeof_size >= 8 ? kAllOnes >> 1 : (kAllOnes >> (64 - 8 * sizeof_size)) - 1;
     }

@@ -126,7 +126,6 @@ Status Repacking::plan(Report& report) {
         return status;
     }
     const bool in_parts = arguments_.split || arguments_.multi;
-    create_.sizeof_addr = info.sizeof_addr == 4 ? 4 : 8;
     if (info.user_block != 0 && (in_parts || arguments_.member != 0)) {
         report.warning("%s: the user block of %llu bytes is left out: only one file can have one",
                        arguments_.out.c_str(), static_cast<unsigned long long>(info.user_block));
