@@ -1,5 +1,6 @@
 // H5F - handles of files: create, open, flush, close, mount.
 
+#include "creation_check.hpp"
 #include "dense_storage.hpp"
 #include "file_state.hpp"
 #include "free_space_format.hpp"
@@ -40,55 +41,6 @@ Status is_blank(FileState& file, std::uint64_t user_block, bool& blank) noexcept
     return located == Status::not_hdf5 ? Status::ok : located;
 }
 
-#if H5MOTE_ALL_FORMATS
-
-// Whether shared messages can be made in a file whose usages lie in these ranges, if there are any: their table, lists
-// and heaps change together.
-bool keeps_together(const UsageRanges* ranges) noexcept {
-    constexpr auto kPlace = [](Usage usage) noexcept { return static_cast<unsigned>(usage); };
-    const unsigned range = ranges == nullptr ? 0 : ranges->map[kPlace(Usage::object_header)];
-    return ranges == nullptr ||
-           (range == ranges->map[kPlace(Usage::btree)] && range == ranges->map[kPlace(Usage::local_heap)] &&
-            range < ranges->count && ranges->list[range].start % FileSpace::kMostUnit == 0);
-}
-
-// Whether the program has what the new file's structures take, and the storage room for the first block that begins at
-// a multiple of the alignment. The storage is as long as before when this returns.
-Status check_other_formats(FileState& file, const FileAccess& access, const FileCreate& create) noexcept {
-    constexpr std::uint64_t kSmallBlock = 256;  // less than the least that a file has beside its superblock
-    const Formats& formats = file.context.formats();
-    UsageRanges* const ranges = file.storage().usage_ranges();
-    if (access.low == FormatVersion::earliest && !create.track_link_order && formats.symbol_table_changes == nullptr) {
-        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::symbol_table_group);
-    }
-    if (ranges != nullptr && (formats.multi_changes == nullptr || file.driver.capabilities().sync_is_commit)) {
-        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::driver);
-    }
-    if (!create.shared_messages.empty()) {
-        if (formats.shared_message_changes == nullptr || !keeps_together(ranges)) {
-            return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::shared_message);
-        }
-        H5MOTE_TRY(formats.shared_message_changes->check(file, create));
-    }
-    if (access.alignment <= 1 || access.alignment_threshold >= kSmallBlock || ranges != nullptr ||
-        !FileState::wants_writing(file.driver, access)) {
-        return Status::ok;
-    }
-    std::uint64_t size = 0;
-    std::uint64_t reach = 0;
-    H5MOTE_TRY(file.driver.end_of_file(size));
-    if (!checked_add(access.alignment, std::uint64_t{create.user_block}, reach)) {
-        return file.context.fail(Module::file, H5MOTE_HERE, Status::no_space, 0, access.alignment);
-    }
-    if (reach <= size) {
-        return Status::ok;
-    }
-    H5MOTE_TRY(file.driver.truncate(reach));
-    return file.driver.truncate(size);
-}
-
-#endif
-
 // Whether a file can be made like that. Whatever the storage holds is lost as soon as one is begun, so that everything
 // that can be known before is looked at before.
 Status check_creation(FileState& file, [[maybe_unused]] const FileAccess& access, const FileCreate& create) noexcept {
@@ -117,11 +69,10 @@ Status check_creation(FileState& file, [[maybe_unused]] const FileAccess& access
     } else if (!has_default_space(create)) {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
     }
-#if H5MOTE_ALL_FORMATS
-    return check_other_formats(file, access, create);
-#else
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        return check_other_formats(file, access, create);
+    }
     return Status::ok;
-#endif
 }
 
 // check_creation() has found that the file can be made.

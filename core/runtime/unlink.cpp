@@ -6,6 +6,7 @@
 #include "deletion.hpp"
 #include "dense_changes.hpp"
 #include "disposal.hpp"
+#include "left_values.hpp"
 #include "link_storage.hpp"
 #include "links.hpp"
 #include "shared_changes.hpp"
@@ -178,50 +179,16 @@ H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noex
     return Victim(file, header, disposal).dispose();
 }
 
-#if H5MOTE_ALL_FORMATS
-
-// What of an object may lie in the global heap, where it stays when the object is deleted: the elements of a dataset
-// and the values of attributes, if their datatype has sequences, strings of any length or references. What cannot be
-// read may be such a datatype.
-H5MOTE_STEP bool leaves_elements(FileState& file, Address header) noexcept {
-    StoredMessage message;
-    ConstBytes body;
-    DatatypeView type;
-    const Status status = message.find(file, header, MessageType::datatype);
-    return status != Status::not_found &&
-           (status != Status::ok || message.view(body) != Status::ok ||
-            view_datatype(file.context, body, type) != Status::ok || !may_be_shared(type));
-}
-
-H5MOTE_STEP bool leaves_attribute_values(FileState& file, Address header) noexcept {
-    AttributeCursor cursor(file);
-    Status status = cursor.open(header);
-    while (status == Status::ok) {
-        StoredAttributeMessage attribute;
-        status = cursor.next(attribute);
-        if (status == Status::ok) {
-            OwnedBytes bytes(file.context, MemoryKind::type);
-            DatatypeView type;
-            if (read_type(file, attribute, bytes, type) != Status::ok || !may_be_shared(type)) {
-                return true;
-            }
-        }
-    }
-    return status != Status::not_found;
-}
-
-#endif
-
 // Gives up what a rehearsal has found good, after FileSpace::begin(). After an error some space of the file is lost,
 // and no more. So is that of its values in the global heap, which nobody gives up: the file must not say then that all
 // its free space is recorded.
 H5MOTE_STEP Status give_up_object(FileState& file, Address header) noexcept {
     SpilledExtents::attach(file);
-#if H5MOTE_ALL_FORMATS
-    if (leaves_elements(file, header) || leaves_attribute_values(file, header)) {
-        file.space.free().set_complete(false);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (leaves_values(file, header)) {
+            file.space.free().set_complete(false);
+        }
     }
-#endif
     // A dataset that nobody has open stays in memory if its last rows could not be stored. They are deleted with it.
     if (FlushClient* const client = file.find_client(header)) {
         (void)client->retire(false);

@@ -1,0 +1,55 @@
+#include "creation_check.hpp"
+
+#include "checked.hpp"
+#include "multi_changes_format.hpp"
+#include "shared_changes.hpp"
+
+namespace h5mote {
+namespace {
+
+// Whether shared messages can be made in a file whose usages lie in these ranges, if there are any: their table, lists
+// and heaps change together.
+bool keeps_together(const UsageRanges* ranges) noexcept {
+    constexpr auto kPlace = [](Usage usage) noexcept { return static_cast<unsigned>(usage); };
+    const unsigned range = ranges == nullptr ? 0 : ranges->map[kPlace(Usage::object_header)];
+    return ranges == nullptr ||
+           (range == ranges->map[kPlace(Usage::btree)] && range == ranges->map[kPlace(Usage::local_heap)] &&
+            range < ranges->count && ranges->list[range].start % FileSpace::kMostUnit == 0);
+}
+
+}  // namespace
+
+Status check_other_formats(FileState& file, const FileAccess& access, const FileCreate& create) noexcept {
+    constexpr std::uint64_t kSmallBlock = 256;  // less than the least that a file has beside its superblock
+    const Formats& formats = file.context.formats();
+    UsageRanges* const ranges = file.storage().usage_ranges();
+    if (access.low == FormatVersion::earliest && !create.track_link_order && formats.symbol_table_changes == nullptr) {
+        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::symbol_table_group);
+    }
+    if (ranges != nullptr && (formats.multi_changes == nullptr || file.driver.capabilities().sync_is_commit)) {
+        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::driver);
+    }
+    if (!create.shared_messages.empty()) {
+        if (formats.shared_message_changes == nullptr || !keeps_together(ranges)) {
+            return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::shared_message);
+        }
+        H5MOTE_TRY(formats.shared_message_changes->check(file, create));
+    }
+    if (access.alignment <= 1 || access.alignment_threshold >= kSmallBlock || ranges != nullptr ||
+        !FileState::wants_writing(file.driver, access)) {
+        return Status::ok;
+    }
+    std::uint64_t size = 0;
+    std::uint64_t reach = 0;
+    H5MOTE_TRY(file.driver.end_of_file(size));
+    if (!checked_add(access.alignment, std::uint64_t{create.user_block}, reach)) {
+        return file.context.fail(Module::file, H5MOTE_HERE, Status::no_space, 0, access.alignment);
+    }
+    if (reach <= size) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(file.driver.truncate(reach));
+    return file.driver.truncate(size);
+}
+
+}  // namespace h5mote
