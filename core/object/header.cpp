@@ -351,12 +351,12 @@ std::size_t first_change(MessageIterator& message) noexcept {
 }  // namespace
 
 Status remove_message(MessageIterator& message, Phase phase) noexcept {
-    std::size_t changed = message.head();
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         H5MOTE_TRY(message.hold());
-        changed = first_change(message);
+        H5MOTE_TRY(message.secure(first_change(message), phase));
+    } else {
+        H5MOTE_TRY(message.secure(message.head(), phase));
     }
-    H5MOTE_TRY(message.secure(changed, phase));
     FileState& file = message.file();
     CacheEntry& block = *message.block();
     const HeaderLayout layout = message.layout();
