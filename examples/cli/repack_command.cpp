@@ -154,7 +154,8 @@ Status Repacking::plan(Report& report) {
 
 /// Call before the file is created behind the user block.
 Status Repacking::copy_user_block(Driver& driver) {
-    std::vector<std::byte> piece(std::min<std::uint64_t>(create_.user_block, kUserBlockPiece));
+    std::vector<std::byte> piece(
+        static_cast<std::size_t>(std::min<std::uint64_t>(create_.user_block, kUserBlockPiece)));
     for (std::uint64_t at = 0; at < create_.user_block; at += piece.size()) {
         const Bytes bytes(piece.data(), piece.size());
         Status status = session_.driver().read(Usage::superblock, at, bytes);
