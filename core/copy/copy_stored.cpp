@@ -276,10 +276,9 @@ Status Copier::bound_region(ConstBytes& value, OwnedBytes& encoded) noexcept {
     SelectionSet region(context());
     std::size_t consumed = 0;
     H5MOTE_TRY(decode_selection(context(), value.subspan(head), 0, region, consumed));
-    // An extent that every selection of that rank fits. Regions may lie beyond the extent that the dataset has by now.
+    // Regions may lie beyond the extent that the dataset has by now.
     Dataspace widest;
-    const auto size = [](unsigned) { return kUnlimited >> 1; };
-    DataspaceEditor::set(widest, false, static_cast<unsigned>(region.view().rank()), size, size);
+    DataspaceEditor::set_widest(widest, region.view().rank());
     Writer counter;
     counter.bytes(value.first(head));
     H5MOTE_TRY(encode_selection_in(destination_, counter, region.view(), widest));

@@ -5,19 +5,6 @@
 #include "shared_changes.hpp"
 
 namespace h5mote {
-namespace {
-
-// Whether shared messages can be made in a file whose usages lie in these ranges, if there are any: their table, lists
-// and heaps change together.
-bool keeps_together(const UsageRanges* ranges) noexcept {
-    constexpr auto kPlace = [](Usage usage) noexcept { return static_cast<unsigned>(usage); };
-    const unsigned range = ranges == nullptr ? 0 : ranges->map[kPlace(Usage::object_header)];
-    return ranges == nullptr ||
-           (range == ranges->map[kPlace(Usage::btree)] && range == ranges->map[kPlace(Usage::local_heap)] &&
-            range < ranges->count && ranges->list[range].start % FileSpace::kMostUnit == 0);
-}
-
-}  // namespace
 
 Status check_other_formats(FileState& file, const FileAccess& access, const FileCreate& create) noexcept {
     constexpr std::uint64_t kSmallBlock = 256;  // less than the least that a file has beside its superblock
@@ -30,7 +17,8 @@ Status check_other_formats(FileState& file, const FileAccess& access, const File
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::driver);
     }
     if (!create.shared_messages.empty()) {
-        if (formats.shared_message_changes == nullptr || !keeps_together(ranges)) {
+        // The table, lists and heaps of shared messages change together.
+        if (formats.shared_message_changes == nullptr || (ranges != nullptr && !keeps_together(*ranges))) {
             return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::shared_message);
         }
         H5MOTE_TRY(formats.shared_message_changes->check(file, create));

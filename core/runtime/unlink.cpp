@@ -1,6 +1,5 @@
 // H5L H5O - removing links, and the objects that no link leads to any more.
 
-#include "attribute_content.hpp"
 #include "committed_type.hpp"
 #include "dataset_state.hpp"
 #include "deletion.hpp"
@@ -185,7 +184,7 @@ H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noex
 H5MOTE_STEP Status give_up_object(FileState& file, Address header) noexcept {
     SpilledExtents::attach(file);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (leaves_values(file, header)) {
+        if (file.space.free().is_complete() && leaves_values(file, header)) {
             file.space.free().set_complete(false);
         }
     }

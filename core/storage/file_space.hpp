@@ -348,4 +348,12 @@ private:
     SpaceMap free_;
 };
 
+/// SpaceRanges::keeps_together() of a file whose usages lie in these ranges.
+inline bool keeps_together(const UsageRanges& ranges) noexcept {
+    const unsigned range = ranges.map[static_cast<unsigned>(Usage::object_header)];
+    return range == ranges.map[static_cast<unsigned>(Usage::btree)] &&
+           range == ranges.map[static_cast<unsigned>(Usage::local_heap)] && range < ranges.count &&
+           ranges.list[range].start % FileSpace::kMostUnit == 0;
+}
+
 }  // namespace h5mote

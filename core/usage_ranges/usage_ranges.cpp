@@ -91,12 +91,7 @@ Usage UsageSpace::usage_at(Usage usage, Address address) const noexcept {
     return usage;
 }
 
-bool UsageSpace::keeps_together() const noexcept {
-    const unsigned range = ranges_.map[static_cast<unsigned>(Usage::object_header)];
-    return range == ranges_.map[static_cast<unsigned>(Usage::btree)] &&
-           range == ranges_.map[static_cast<unsigned>(Usage::local_heap)] &&
-           ranges_.list[range].start % FileSpace::kMostUnit == 0;
-}
+bool UsageSpace::keeps_together() const noexcept { return h5mote::keeps_together(ranges_); }
 
 bool UsageSpace::is_sound() const noexcept {
     bool sound = ranges_.count != 0 && ranges_.count <= UsageRanges::kMost;

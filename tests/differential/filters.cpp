@@ -7,6 +7,7 @@
 // bytes of each chunk and its filter mask. Each library must read what the other wrote, and change a part of it. A
 // chunk may differ only if libhdf5 does not read its own as it was written, but ours.
 #include "filters_draw.hpp"
+#include "run_options.hpp"
 
 #include <h5mote/filters/nbit.hpp>
 #include <h5mote/filters/scaleoffset.hpp>
@@ -445,19 +446,7 @@ void run(std::uint64_t seed, Totals& totals) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    std::uint64_t seed = 1;
-    std::uint64_t runs = 1000;
-    unsigned least = 0;
-    for (int i = 1; i + 1 < count; i += 2) {
-        const std::uint64_t number = std::strtoull(arguments[i + 1], nullptr, 10);
-        if (std::strcmp(arguments[i], "--seed") == 0) {
-            seed = number;
-        } else if (std::strcmp(arguments[i], "--count") == 0) {
-            runs = number;
-        } else if (std::strcmp(arguments[i], "--least") == 0) {
-            least = static_cast<unsigned>(number);
-        }
-    }
+    const auto [seed, runs, least] = run_options(count, arguments, 1000);
     prepare_libhdf5();
     Totals totals;
     for (std::uint64_t i = 0; i < runs && totals.failures < 10; ++i) {

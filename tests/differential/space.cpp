@@ -10,6 +10,7 @@
 // have more: it is counted if it has more than 1.1 times and kSlack bytes.
 #include "hdf5_image.hpp"
 #include "random.hpp"
+#include "run_options.hpp"
 
 #include <h5mote/check.hpp>
 #include <h5mote/h5mote.hpp>
@@ -429,19 +430,7 @@ void report(const Totals& totals) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    std::uint64_t seed = 1;
-    std::uint64_t runs = 300;
-    unsigned least = 0;
-    for (int i = 1; i + 1 < count; i += 2) {
-        const std::uint64_t number = std::strtoull(arguments[i + 1], nullptr, 10);
-        if (std::strcmp(arguments[i], "--seed") == 0) {
-            seed = number;
-        } else if (std::strcmp(arguments[i], "--count") == 0) {
-            runs = number;
-        } else if (std::strcmp(arguments[i], "--least") == 0) {
-            least = static_cast<unsigned>(number);
-        }
-    }
+    const auto [seed, runs, least] = differential::run_options(count, arguments, 300);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     Totals totals;
     for (std::uint64_t i = 0; i < runs && totals.failures < 10; ++i) {

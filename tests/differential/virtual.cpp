@@ -7,6 +7,7 @@
 // a model says; so must be what libhdf5 reads, unless it refuses or goes beyond the data of a source that became
 // smaller (1.10 then reads what it happens to find, or crashes). h5mote also writes what it read, which must succeed
 // just if each element has a source. Each run is a process of its own.
+#include "run_options.hpp"
 #include "selection.hpp"
 #include "virtual_draw.hpp"
 
@@ -270,19 +271,7 @@ void run_apart(std::uint64_t seed, Totals& totals) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    std::uint64_t seed = 1;
-    std::uint64_t runs = 1000;
-    unsigned least = 0;
-    for (int i = 1; i + 1 < count; i += 2) {
-        const std::uint64_t number = std::strtoull(arguments[i + 1], nullptr, 10);
-        if (std::strcmp(arguments[i], "--seed") == 0) {
-            seed = number;
-        } else if (std::strcmp(arguments[i], "--count") == 0) {
-            runs = number;
-        } else if (std::strcmp(arguments[i], "--least") == 0) {
-            least = static_cast<unsigned>(number);
-        }
-    }
+    const auto [seed, runs, least] = run_options(count, arguments, 1000);
     ::setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
     prepare_libhdf5();
     const std::filesystem::path folder = "virtual." + std::to_string(::getpid());
