@@ -12,6 +12,7 @@
 
 #include "counting_driver.hpp"
 #include "sound.hpp"
+#include "storage_bench.hpp"
 
 #include <gtest/gtest.h>
 
@@ -125,6 +126,7 @@ void use_log(const DatasetCreate& create, std::int32_t fill, unsigned seed) {
 // extent there must be nothing that shows when the log grows.
 TEST(LogSessions, RowsOfKilledSessionsDoNotReturn) {
     for (const std::int32_t fill : {0, -7}) {
+        const FileFill file_fill(fill);
         for (const bool filtered : {false, true}) {
             for (const std::uint32_t rows : {4U, 16U, 700U}) {
                 if (filtered && rows == 700) {
@@ -132,7 +134,7 @@ TEST(LogSessions, RowsOfKilledSessionsDoNotReturn) {
                 }
                 DatasetCreate create;
                 create.chunk = {rows};
-                create.fill = as_bytes(Span<const std::int32_t>(&fill, 1));
+                create.fill = file_fill.view();
                 create.reserve = 128;
                 if (filtered) {
                     create.filters = {filters::shuffle};
@@ -181,7 +183,7 @@ namespace {
 class FailingConversion final : public UserConversion {
 public:
     FailingConversion() noexcept
-        : UserConversion(Kind::hard, datatype_of<std::int16_t>(), datatype_of<std::int32_t>()) {}
+        : UserConversion(Kind::hard, datatype_of<std::int16_t>(), file_type_of<std::int32_t>()) {}
     Status convert(DatatypeView /*from*/, DatatypeView /*to*/, std::size_t count, const std::byte* source,
                    std::size_t source_stride, std::byte* target, std::size_t target_stride) const noexcept override {
         for (std::size_t i = 0; i < count; ++i) {
@@ -190,8 +192,7 @@ public:
             if (number == 13) {
                 return Status::type_mismatch;
             }
-            const std::int32_t value = number;
-            std::memcpy(target + i * target_stride, &value, sizeof value);
+            store_le<std::uint32_t>(target + i * target_stride, static_cast<std::uint32_t>(std::int32_t{number}));
         }
         return Status::ok;
     }
