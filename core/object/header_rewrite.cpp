@@ -31,8 +31,8 @@ public:
         first.reset();
         MetadataWriter counter;
         H5MOTE_TRY(write(counter));
-        if (first_.type != MessageType::null && !first_.stays && !first_.replaced) {
-            return file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
+        if (first_.goes()) {
+            H5MOTE_TRY(file_.allow_torn());  // its head crosses the end of a unit
         }
         const std::size_t size = counter.written() + layout_.checksum_size();
         // A block that the cache cannot hold could be read, but not be changed any more.
@@ -53,7 +53,13 @@ public:
         }
         file_.shape().store_addr(first->at(at), address);
         store_uint(first->at(at) + file_.shape().sizeof_addr, file_.shape().sizeof_size, size);
-        MetadataCache::mark_dirty(*first, first_.replaced ? first_.offset : at, Phase::object);
+        std::size_t from = first_.replaced ? first_.offset : at;
+        if (first_.goes()) {
+            from = first_.offset - layout_.head_size();
+            Writer head{Bytes(first->at(from), layout_.head_size())};
+            write_message_head(head, layout_, MessageType::null, first_.size);
+        }
+        MetadataCache::mark_dirty(*first, from, Phase::object);
         first.reset();
         give_up_old(old, static_cast<std::uint32_t>(old_size));
         if (layout_.is_old()) {
@@ -72,6 +78,7 @@ private:
         std::size_t offset = 0;
         bool stays = false;     // as it is
         bool replaced = false;  // one of the new messages differs from it in the body only, and takes its place
+        bool goes() const noexcept { return type != MessageType::null && !stays && !replaced; }
     };
 
     bool replaces_first(const NewMessage& message, std::size_t body) const noexcept {

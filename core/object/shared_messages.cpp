@@ -224,25 +224,28 @@ Status SharedMessages::store_record(SharedMessageCompare& compare) noexcept {
     return Status::ok;
 }
 
-// Makes a tree with the records of the list; nothing leads to it yet.
-Status SharedMessages::to_tree(Address& header) noexcept {
+// Makes a tree with the records of the list and `record`, for which `added` compares. Nothing leads to it yet, and no
+// record may be added before something does: the cache may have written the header, which then changes as one that the
+// storage leads to.
+Status SharedMessages::to_tree(SharedMessageCompare& added, const std::byte* record, Address& header) noexcept {
     MetadataWindow list;
     H5MOTE_TRY(open_list(list));
     H5MOTE_TRY(BTree2Changes::create(file_, tree_of(file_.shape()), header));
     Status status = tree_.open(file_, header, Phase::object);
     for (unsigned i = 0; status == Status::ok && i < index_.messages; ++i) {
         SharedMessageCompare compare(file_, heap_, type_);
-        SharedMessageRecord record;
+        SharedMessageRecord listed;
         std::byte bytes[SharedMessageRecord::kMostSize];
         status = list.read(SharedList::offset(file_.shape(), i), {bytes, record_size()});
-        if (status == Status::ok && !record.decode(file_.shape(), {bytes, record_size()})) {
+        if (status == Status::ok && !listed.decode(file_.shape(), {bytes, record_size()})) {
             status = file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, index_.index);
         }
         if (status == Status::ok) {
-            compare.set(record);
+            compare.set(listed);
             status = tree_.insert(compare, {bytes, record_size()});
         }
     }
+    status = status == Status::ok ? tree_.insert(added, {record, record_size()}) : status;
     status = status == Status::ok ? file_.complete_first(header) : status;
     if (status != Status::ok) {
         dispose(kUndefinedAddress, header);
@@ -326,15 +329,14 @@ Status SharedMessages::insert_record(SharedMessageCompare& compare, HeapContent&
     const bool grows = index_.messages >= index_.list_max && was_list;
     Address made = kUndefinedAddress;
     if (grows) {
-        H5MOTE_TRY(to_tree(made));
-        tree_.stage();
+        H5MOTE_TRY(to_tree(compare, bytes, made));
     } else if (was_list) {
         H5MOTE_TRY(write_list(index_.messages, bytes, made));
     } else {
         H5MOTE_TRY(place_tree());
         tree_.stage();
     }
-    Status status = grows || !was_list ? tree_.insert(compare, {bytes, record_size()}) : Status::ok;
+    Status status = was_list ? Status::ok : tree_.insert(compare, {bytes, record_size()});
     status = status == Status::ok ? apply_insertion(made) : status;
     if (status != Status::ok) {
         undo();
@@ -361,7 +363,7 @@ Status SharedMessages::apply_insertion(Address made) noexcept {
         index_.index = made;
     }
     store_table();
-    if (index_.btree) {
+    if (made == kUndefinedAddress) {
         Pinned header = file_.cache.find(index_.index);
         const Status status = header ? write_after(file_, SharedRule::table_first, *header, *table_) : Status::ok;
         if (status != Status::ok) {

@@ -85,7 +85,7 @@ private:
     Status write_list(unsigned at, const std::byte* record, Address& list) noexcept;
     void give_up_list(Address list) noexcept;
     Status store_record(SharedMessageCompare& compare) noexcept;
-    Status to_tree(Address& header) noexcept;
+    Status to_tree(SharedMessageCompare& added, const std::byte* record, Address& header) noexcept;
     void dispose(Address heap, Address tree) noexcept;
     Status open_changes(bool& possible) noexcept;
     Status insert(SharedMessageCompare& compare, HeapContent& body, Bytes id, bool& shared) noexcept;

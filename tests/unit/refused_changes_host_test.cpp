@@ -74,7 +74,8 @@ struct Made {
     bool written = false;
     hsize_t chunk = 4;  // rows of a chunk, at most
     hsize_t rows = 3;
-    bool early = false;  // space for chunks is allocated early
+    bool early = false;   // space for chunks is allocated early
+    bool shared = false;  // dataspaces are shared messages
 };
 
 // Makes its file, with an object header of about `pad` bytes before that of the dataset.
@@ -82,7 +83,12 @@ Image made_by_libhdf5(std::size_t pad, const Made& made) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     const std::string name = "refused_changes.h5";
-    const hid_t file = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hid_t create = H5Pcreate(H5P_FILE_CREATE);
+    if (made.shared) {
+        H5Pset_shared_mesg_nindexes(create, 1);
+        H5Pset_shared_mesg_index(create, 0, H5O_SHMESG_SDSPACE_FLAG, 8);
+    }
+    const hid_t file = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, access);
     const hid_t compact = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_layout(compact, H5D_COMPACT);
     const hsize_t size = pad;
@@ -236,6 +242,23 @@ TEST(RefusedChanges, NoAttributeWithTornHeaders) {
         EXPECT_TRUE(findings_in(storage.file).none());
         EXPECT_EQ(storage.file.close(), Status::ok);
         EXPECT_EQ(rows_by_libhdf5(storage.image()), 3);
+    }
+}
+
+// A dataspace that is shared is the first message of its header. It may become one that is not shared, for instance
+// because no message can be added to the heap of shared messages.
+TEST(RefusedChanges, NoExtentWithTornHeaders) {
+    Made made;
+    made.shared = true;
+    for (std::size_t pad = 8; pad < 8 + 512 && !testing::Test::HasFailure(); pad += 4) {
+        Storage storage(made_by_libhdf5(pad, made), 8192, true, formats::all);
+        auto dataset = storage.file.root().open_dataset("d");
+        ASSERT_EQ(dataset.status(), Status::ok);
+        ASSERT_EQ(dataset->set_extent({9}), Status::ok) << "pad " << pad;
+        EXPECT_EQ(dataset->close(), Status::ok);
+        EXPECT_TRUE(findings_in(storage.file).none());
+        EXPECT_EQ(storage.file.close(), Status::ok);
+        EXPECT_EQ(rows_by_libhdf5(storage.image()), 9);
     }
 }
 
