@@ -348,6 +348,25 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
     return Status::ok;
 }
 
+// Chunks without an index lie one behind the other, in the order of their coordinates.
+Status DatasetCheck::check_implicit() noexcept {
+    std::uint64_t size = 0;
+    if (most_chunks() == ~std::uint64_t{0} || !checked_multiply(most_chunks(), chunk_bytes, size)) {
+        return checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, chunk_bytes);
+    }
+    H5MOTE_TRY(checker.use(CheckPart::raw_data, layout.address, narrow(size)));
+    std::uint64_t scaled[H5MOTE_MAX_RANK] = {};
+    ChunkLocation location;
+    for (std::uint64_t at = 0; at < size && !type_.empty(); at += chunk_bytes) {
+        location.address = layout.address + narrow(at);
+        H5MOTE_TRY(check_data(location, scaled));
+        for (unsigned i = rank; i-- > 0 && ++scaled[i] == chunks_along(max_dims[i], chunk_dims[i]);) {
+            scaled[i] = 0;
+        }
+    }
+    return Status::ok;
+}
+
 Status DatasetCheck::check_chunked() noexcept {
     if (layout.address == kUndefinedAddress) {
         return Status::ok;
@@ -360,13 +379,8 @@ Status DatasetCheck::check_chunked() noexcept {
                 (layout.flags & LayoutMessage::kSingleFiltered) != 0 ? layout.single_size : narrow(chunk_bytes);
             location.mask = (layout.flags & LayoutMessage::kSingleFiltered) != 0 ? layout.single_mask : ~0U;
             return chunk(location, nullptr, layout.address);
-        case ChunkIndex::implicit: {
-            std::uint64_t size = 0;
-            if (most_chunks() == ~std::uint64_t{0} || !checked_multiply(most_chunks(), chunk_bytes, size)) {
-                return checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, chunk_bytes);
-            }
-            return checker.use(CheckPart::raw_data, layout.address, narrow(size));
-        }
+        case ChunkIndex::implicit:
+            return check_implicit();
         case ChunkIndex::fixed_array:
             return check_fixed_array(layout.address);
         case ChunkIndex::extensible_array:

@@ -62,6 +62,7 @@ private:
     Status check_fill(Address header) noexcept;
     Status check_compact(Address header) noexcept;
     Status check_contiguous() noexcept;
+    Status check_implicit() noexcept;
     Status check_chunked() noexcept;
     Status check_data(const ChunkLocation& location, const std::uint64_t* scaled) noexcept;
     Status check_elements(MetadataWindow& window, Address chunk, const std::uint64_t* scaled) noexcept;

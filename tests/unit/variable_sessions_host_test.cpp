@@ -131,4 +131,66 @@ TEST(VariableSessions, ElementsThatAKilledSessionLeft) {
     ASSERT_EQ(file->close(), Status::ok);
 }
 
+// What elements refer to is in use, whatever finds their chunks: reclaim() gives back nothing of it.
+TEST(VariableSessions, ReclaimFindsTheValuesOfAllChunks) {
+    using Text = VariableString<CharacterSet::utf8>;
+    struct Shape {
+        std::uint64_t columns, most_rows, most_columns;
+        std::uint32_t chunk;
+        AllocationTime allocation;
+        FormatVersion low;
+    };
+    const Shape shapes[] = {
+        {2, 5, 2, 5, AllocationTime::automatic, FormatVersion::v110},                        // a single chunk
+        {2, 5, 2, 1, AllocationTime::early, FormatVersion::v110},                            // no index
+        {2, 5, 2, 1, AllocationTime::automatic, FormatVersion::v110},                        // a fixed array
+        {2, kUnlimited, 2, 2, AllocationTime::automatic, FormatVersion::v110},               // an extensible array
+        {2, kUnlimited, kUnlimited, 2, AllocationTime::automatic, FormatVersion::v110},      // a version 2 B-tree
+        {2, kUnlimited, kUnlimited, 2, AllocationTime::automatic, FormatVersion::earliest},  // a version 1 B-tree
+    };
+    for (const Shape& shape : shapes) {
+        SCOPED_TRACE(&shape - shapes);
+        MallocAllocator memory;
+        NullPort port;
+        Library library{memory, port, {}, formats::all};
+        GrowingMemoryDriver storage{memory};
+        FileAccess access;
+        access.low = shape.low;
+        access.metadata_cache = 16384;
+        Text written[10];
+        for (unsigned i = 0; i < 10; ++i) {
+            written[i].text = i % 3 == 0 ? "a text of some length" : "another one";
+        }
+        auto file = File::create(library, storage, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {shape.chunk, shape.chunk == 5 ? 2U : 1U};
+        create.allocation = shape.allocation;
+        auto texts = file->root().create_dataset(
+            "texts", kText.view(), Dataspace::simple({5, shape.columns}, {shape.most_rows, shape.most_columns}),
+            create);
+        ASSERT_EQ(texts.status(), Status::ok);
+        ASSERT_EQ(texts->write(Selection::all(), kText.view(), as_bytes(Span<const Text>(written, 10))), Status::ok);
+        ASSERT_EQ(texts->close(), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        ASSERT_EQ(file->reclaim(), Status::ok);
+        const std::vector<std::byte> zeros(8000);
+        auto other =
+            file->root().create_dataset("other", datatype_of<std::uint8_t>(), Dataspace::simple({zeros.size()}));
+        ASSERT_EQ(other.status(), Status::ok);
+        ASSERT_EQ(other->write(Selection::all(), datatype_of<std::uint8_t>(), {zeros.data(), zeros.size()}),
+                  Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        texts = file->root().open_dataset("texts");
+        ASSERT_EQ(texts.status(), Status::ok);
+        Text read[10];
+        ASSERT_EQ(texts->read(Selection::all(), kText.view(), {reinterpret_cast<std::byte*>(read), sizeof read}),
+                  Status::ok);
+        for (unsigned i = 0; i < 10; ++i) {
+            EXPECT_STREQ(read[i].text, written[i].text);
+        }
+        ASSERT_EQ(reclaim(library, kText.view(), 10, sizeof(Text), read), Status::ok);
+    }
+}
+
 #endif
