@@ -117,7 +117,7 @@ Image made_by_libhdf5(std::size_t pad, const Made& made) {
     for (const hid_t each : {bytes, space}) {
         H5Sclose(each);
     }
-    for (const hid_t each : {access, compact, chunked}) {
+    for (const hid_t each : {access, create, compact, chunked}) {
         H5Pclose(each);
     }
     EXPECT_GE(H5Fclose(file), 0);
