@@ -350,19 +350,18 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
 
 // Chunks without an index lie one behind the other, in the order of their coordinates.
 Status DatasetCheck::check_implicit() noexcept {
+    const std::uint64_t chunks = most_chunks();
     std::uint64_t size = 0;
-    if (most_chunks() == ~std::uint64_t{0} || !checked_multiply(most_chunks(), chunk_bytes, size)) {
+    if (chunks == ~std::uint64_t{0} || !checked_multiply(chunks, chunk_bytes, size)) {
         return checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, chunk_bytes);
     }
     H5MOTE_TRY(checker.use(CheckPart::raw_data, layout.address, narrow(size)));
-    std::uint64_t scaled[H5MOTE_MAX_RANK] = {};
-    ChunkLocation location;
-    for (std::uint64_t at = 0; at < size && !type_.empty(); at += chunk_bytes) {
-        location.address = layout.address + narrow(at);
-        H5MOTE_TRY(check_data(location, scaled));
-        for (unsigned i = rank; i-- > 0 && ++scaled[i] == chunks_along(max_dims[i], chunk_dims[i]);) {
-            scaled[i] = 0;
-        }
+    for (std::uint64_t number = 0; number < chunks && !type_.empty(); ++number) {
+        std::uint64_t scaled[kMaxRank];
+        chunk_place(rank, max_dims, chunk_dims, number, scaled);
+        ChunkLocation location;
+        location.address = layout.address + narrow(number * chunk_bytes);
+        H5MOTE_TRY(go_on(check_data(location, scaled)));
     }
     return Status::ok;
 }

@@ -135,18 +135,18 @@ TEST(VariableSessions, ElementsThatAKilledSessionLeft) {
 TEST(VariableSessions, ReclaimFindsTheValuesOfAllChunks) {
     using Text = VariableString<CharacterSet::utf8>;
     struct Shape {
-        std::uint64_t columns, most_rows, most_columns;
+        std::uint64_t most_rows, most_columns;
         std::uint32_t chunk;
         AllocationTime allocation;
         FormatVersion low;
     };
     const Shape shapes[] = {
-        {2, 5, 2, 5, AllocationTime::automatic, FormatVersion::v110},                        // a single chunk
-        {2, 5, 2, 1, AllocationTime::early, FormatVersion::v110},                            // no index
-        {2, 5, 2, 1, AllocationTime::automatic, FormatVersion::v110},                        // a fixed array
-        {2, kUnlimited, 2, 2, AllocationTime::automatic, FormatVersion::v110},               // an extensible array
-        {2, kUnlimited, kUnlimited, 2, AllocationTime::automatic, FormatVersion::v110},      // a version 2 B-tree
-        {2, kUnlimited, kUnlimited, 2, AllocationTime::automatic, FormatVersion::earliest},  // a version 1 B-tree
+        {5, 2, 5, AllocationTime::automatic, FormatVersion::v110},                        // a single chunk
+        {5, 2, 1, AllocationTime::early, FormatVersion::v110},                            // no index
+        {5, 2, 1, AllocationTime::automatic, FormatVersion::v110},                        // a fixed array
+        {kUnlimited, 2, 2, AllocationTime::automatic, FormatVersion::v110},               // an extensible array
+        {kUnlimited, kUnlimited, 2, AllocationTime::automatic, FormatVersion::v110},      // a version 2 B-tree
+        {kUnlimited, kUnlimited, 2, AllocationTime::automatic, FormatVersion::earliest},  // a version 1 B-tree
     };
     for (const Shape& shape : shapes) {
         SCOPED_TRACE(&shape - shapes);
@@ -167,8 +167,7 @@ TEST(VariableSessions, ReclaimFindsTheValuesOfAllChunks) {
         create.chunk = {shape.chunk, shape.chunk == 5 ? 2U : 1U};
         create.allocation = shape.allocation;
         auto texts = file->root().create_dataset(
-            "texts", kText.view(), Dataspace::simple({5, shape.columns}, {shape.most_rows, shape.most_columns}),
-            create);
+            "texts", kText.view(), Dataspace::simple({5, 2}, {shape.most_rows, shape.most_columns}), create);
         ASSERT_EQ(texts.status(), Status::ok);
         ASSERT_EQ(texts->write(Selection::all(), kText.view(), as_bytes(Span<const Text>(written, 10))), Status::ok);
         ASSERT_EQ(texts->close(), Status::ok);
