@@ -87,7 +87,8 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
 
 // Allocates file space for a chunk and, ahead of use, for chunks behind it: together at most as many as lie
 // before it, as reserve_ bytes hold, and as one set() can enter. `zeros`: the space reads as fill values without being
-// written.
+// written. A chunk that does not fit into the cache has its fill values before its index leads to it: to make them may
+// take memory from other chunks, and then their indexes change, and the metadata cache may write all that it has.
 Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& location, bool& zeros, Phase phase) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
@@ -123,7 +124,13 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
                                      SpaceKind::raw_data);
                 count = 1;
             }
-            status = table_.set(key, location, chunk_bytes_, count, phase);
+            zeros = fresh && zero_fill_;
+            if (H5MOTE_PARTIAL_IO != 0 && !zeros && !fits_cache()) {
+                status = fill_file(location.address, chunk_bytes_);
+            }
+            if (status == Status::ok) {
+                status = table_.set(key, location, chunk_bytes_, count, phase);
+            }
             if (status == Status::ok) {
                 prepared_ = key.number + count;
             } else {
@@ -131,7 +138,6 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
             }
         }
         if (status != Status::no_space || count == 1) {
-            zeros = fresh && zero_fill_;
             return status;
         }
     }
@@ -309,14 +315,6 @@ Status DatasetState::chunk_in_place(const ChunkKey& key, bool create, Address& a
     if (location.address == kUndefinedAddress && create) {
         bool zeros = false;
         H5MOTE_TRY(allocate_chunks(key, location, zeros, index_phase(within(key.number))));
-        const Status status = zeros ? Status::ok : fill_file(location.address, chunk_bytes_);
-        if (status != Status::ok) {
-            // Remove the chunk again: its unwritten elements would read as the old bytes of the space.
-            if (table_.set(key, ChunkLocation{}, 0, 1) == Status::ok) {
-                file_->space.release(location.address, chunk_bytes_, true, SpaceKind::raw_data);
-            }
-            return status;
-        }
     }
     address = location.address;
     if (address == kUndefinedAddress) {

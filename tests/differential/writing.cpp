@@ -73,10 +73,10 @@ void Writing::tell(const char* format, ...) const {
 bool Writing::open(Random& random, bool create, const FileCreate& properties) {
     session_.emplace(random, storage_->open(), everything_, shared_);
     session_->access.opener = everything_ ? &shelf_ : nullptr;
-    tell("session: %s, metadata cache %zu, chunk cache %zu%s, versions from %d%s\n",
+    tell("session: %s, metadata cache %zu, chunk cache %zu%s, versions from %d%s%s\n",
          session_->machine->arena ? "arena" : "malloc", session_->access.metadata_cache, session_->access.chunk_cache,
          everything_ ? ", all formats" : "", static_cast<int>(session_->access.low),
-         session_->access.torn_headers ? ", torn headers" : "");
+         session_->access.torn_headers ? ", torn headers" : "", session_->access.reclaim ? ", reclaim" : "");
     const auto attempt = [&] {
         auto opened = create ? File::create(library(), session_->driver, session_->access, properties)
                              : File::open(library(), session_->driver, session_->access);
@@ -465,6 +465,8 @@ void Writing::take(const Step& step) {
         }
         case StepKind::close_dataset:
             return close_dataset(random);
+        case StepKind::reclaim:
+            return reclaim(random);
         case StepKind::reopen:
             return reopen(random);
     }

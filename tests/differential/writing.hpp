@@ -36,7 +36,8 @@ enum class StepKind : std::uint8_t {
     variable_length,  ///< make a dataset of variable-length values, or write other values to one
     flush,
     close_dataset,
-    reopen,  ///< close both files, compare both with the model, open again, perhaps each other's
+    reclaim,  ///< find space that is lost, which h5mote then uses for what follows
+    reopen,   ///< close both files, compare both with the model, open again, perhaps each other's
 };
 
 struct Step {

@@ -9,5 +9,6 @@ void verify_with_h5mote(const Tree& /*model*/, const Blob& /*image*/, const std:
 void Writing::write(Random& /*random*/) {}
 void Writing::read(Random& /*random*/) {}
 void Writing::set_extent(Random& /*random*/) {}
+void Writing::reclaim(Random& /*random*/) {}
 
 }  // namespace differential

@@ -5,6 +5,8 @@
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/vfd/memory.hpp>
 
+#include <algorithm>
+
 namespace differential {
 
 Blob Values::flat() const {
@@ -102,15 +104,16 @@ bool has_short_type(const ObjectValue& value) {
 
 std::size_t Writing::copy_size(std::size_t object, const Writing& to) const {
     constexpr std::size_t kMany = 100;
-    const std::string top = model_.path_of(object) + "/";
     std::size_t size = 0;
-    for (std::size_t i = 0; i < model_.objects.size(); ++i) {
-        const std::string path = model_.path_of(i);
-        if (path == "?" || (path + "/").rfind(top, 0) != 0) {
-            continue;
+    std::vector<std::size_t> below{object};
+    for (std::size_t i = 0; i < below.size(); ++i) {
+        const ObjectValue& value = model_.objects[below[i]];
+        for (const auto& [name, link] : value.links) {
+            if (!link.soft && std::find(below.begin(), below.end(), link.object) == below.end()) {
+                below.push_back(link.object);
+            }
         }
         // The copies of external data and of the original are the same bytes; references are not followed.
-        const ObjectValue& value = model_.objects[i];
         // The sources of a virtual dataset are those of its own file. With short addresses libhdf5 1.10 packs the
         // header of a group so much that it loses it when it adds a link: none of its messages, and not all together,
         // have room for a continuation.

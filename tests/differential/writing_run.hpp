@@ -71,6 +71,8 @@ struct Session {
             access.low =
                 random.pick({Version::standard, Version::standard, Version::earliest, Version::v18, Version::v110});
             access.torn_headers = random.one_in(2);
+            access.reclaim = random.one_in(4);
+            access.reclaim_memory = random.pick<std::size_t>({64, 256, 1024, 16384});
         }
     }
 
@@ -224,6 +226,7 @@ private:
     // one that cannot be compared.
     std::size_t copy_size(std::size_t object, const Writing& to) const;
     void close_dataset(Random& random);
+    void reclaim(Random& random);
 
     void link(std::size_t group, const std::string& name, const LinkValue& value);
     void grow(ObjectValue& value, const Sizes& dims);

@@ -174,4 +174,37 @@ void Writing::set_extent(Random& random) {
     grow(value, dims);
 }
 
+// What was deleted, cut off or replaced is used for the steps that follow, so that a byte of a value that reclaim()
+// took for lost is found by the comparison with the model.
+void Writing::reclaim(Random& random) {
+    if (!everything_) {
+        return;
+    }
+    if (!random.one_in(3)) {
+        session_->datasets.clear();
+    }
+    const bool busy = !session_->datasets.empty();
+    tell("reclaim%s\n", busy ? ", busy" : "");
+    const Status status = session_->file.reclaim();
+    if (busy && status == Status::ok) {
+        differ("reclaim: a file with open datasets");
+    }
+    if (!done(status, "reclaim", {busy ? Status::busy : Status::ok})) {
+        return;
+    }
+    FileInfo info;
+    ProblemText problems;
+    CheckSummary summary;
+    CheckOptions options;
+    options.memory = 1 << 16;
+    if (session_->file.info(info) != Status::ok ||
+        check_file(session_->file, options, problems, &summary) != Status::ok || !problems.text().empty()) {
+        differ("reclaim: check finds" + problems.text());
+    }
+    // A file that records its free space, but not the smallest sections, does not know of those that it read.
+    if (summary.lost != 0 && (info.free_space_threshold == 1 || !info.persists_free_space)) {
+        differ("reclaim: " + std::to_string(summary.lost) + " bytes are lost still");
+    }
+}
+
 }  // namespace differential

@@ -39,9 +39,10 @@ struct Recorded {
     explicit Recorded(const Image& image = {}, std::uint32_t unit = 512) : promising(storage, with_unit(unit)) {
         EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
     }
-    File open(std::size_t metadata_cache = 2048, bool read_only = false) {
+    File open(std::size_t metadata_cache = 2048, bool read_only = false, std::size_t chunk_cache = 16384) {
         FileAccess access;
         access.metadata_cache = metadata_cache;
+        access.chunk_cache = chunk_cache;
         access.read_only = read_only;
         auto opened =
             read_only ? File::open(library, recorder, access) : File::open_or_create(library, recorder, access);
@@ -143,6 +144,51 @@ TEST(WriteOrder, AChunkIsFilledBeforeTheCacheWritesItsIndexForRoom) {
     }
     EXPECT_GT(recorded.operations(), acknowledged);
     for_each_cut(recorded, acknowledged, [](const Image& image) { expect_fill(image, 2); });
+}
+
+// The fill values of a chunk that is larger than the chunk cache are made in the cache's memory. The chunks that lie
+// there are written to make room for them, with their filters, and what that changes in their indexes may make the
+// metadata cache write all that it has, the index of the new chunk included.
+void fill_large_chunk_in_small_caches(std::size_t metadata_cache) {
+    constexpr std::size_t kRows = 400;
+    Recorded recorded;
+    std::size_t acknowledged = 0;
+    {
+        File file = recorded.open(metadata_cache, false, 1024);
+        DatasetCreate create;
+        create.chunk = {kRows};
+        const h5mote_test::FileFill fill(kFill);
+        create.fill = fill.view();
+        auto large = file.root().create_dataset<std::int32_t>("d", create);
+        ASSERT_EQ(large.status(), Status::ok);
+        ASSERT_EQ(large->set_extent({kRows}), Status::ok);
+        create = DatasetCreate();
+        create.chunk = {4};
+        create.filters = {filters::fletcher32};
+        TypedDataset<std::int32_t> logs[6];
+        for (auto& log : logs) {
+            const char name[] = {static_cast<char>('A' + (&log - logs)), 0};
+            auto made = file.root().create_dataset<std::int32_t>(name, create);
+            ASSERT_EQ(made.status(), Status::ok);
+            log = static_cast<TypedDataset<std::int32_t>&&>(*made);
+            ASSERT_EQ(log.append(1), Status::ok);
+        }
+        ASSERT_EQ(file.flush(), Status::ok);
+        acknowledged = recorded.operations();
+        for (auto& log : logs) {
+            ASSERT_EQ(log.append(2), Status::ok);
+        }
+        const std::int32_t value = kFill;
+        ASSERT_EQ(large->write(Selection::hyperslab({9}, {1}), Span<const std::int32_t>(&value, 1)), Status::ok);
+    }
+    for_each_cut(recorded, acknowledged, [](const Image& image) { expect_fill(image, kRows); });
+}
+
+TEST(WriteOrder, AChunkLargerThanTheCacheIsFilledBeforeItsIndexNamesIt) {
+    for (std::size_t cache = 1024; cache <= 4096 && !HasFailure(); cache += 128) {
+        SCOPED_TRACE(cache);
+        fill_large_chunk_in_small_caches(cache);
+    }
 }
 
 struct Names {
