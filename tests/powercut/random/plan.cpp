@@ -82,6 +82,15 @@ h5mote::FileAccess draw_access(Random& random, bool everything) {
         static constexpr Version kVersions[] = {Version::standard, Version::standard, Version::earliest, Version::v18,
                                                 Version::v110};
         access.low = random.of(kVersions);
+        static constexpr std::uint64_t kBlocks[] = {0, 0, 0, 512, 2048};
+        access.metadata_block_size = random.of(kBlocks);
+        access.small_data_block_size = random.of(kBlocks);
+        if (random.one_in(8)) {
+            access.alignment = 64;
+            access.alignment_threshold = 200;
+        }
+        static constexpr std::size_t kTables[] = {64, 256, 1024, 16384};
+        access.reclaim_memory = random.of(kTables);
     }
     return access;
 }

@@ -104,12 +104,14 @@ private:
     void end_session(bool kill);
     void close();
     void flush();
+    void reclaim();
     void kill();
     void step(const Step& step);
 
     h5mote::Dataset* dataset(const std::string& path);
     void append(const std::string& path, Random& random);
     void write(const std::string& path, Random& random);
+    void write_chunk(h5mote::Dataset& handle, World::Object& object, const std::string& path, Random& random);
     void grow(const std::string& path, Random& random);
     void shrink(const std::string& path, Random& random);
     void set_extent(h5mote::Dataset& handle, const std::string& path, const Dims& dims);

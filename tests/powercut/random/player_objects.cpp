@@ -193,7 +193,9 @@ void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, 
     } else {
         draw_plain(random, draw);
     }
-    shape.chunked = draw.create.chunk.rank() != 0;
+    shape.chunk.assign(draw.create.chunk.data(), draw.create.chunk.data() + draw.create.chunk.rank());
+    shape.filters = draw.create.filters.size();
+    shape.chunked = !shape.chunk.empty();
     std::uint64_t elements = 1;
     for (const std::uint64_t dim : shape.box) {
         elements *= dim;
@@ -315,6 +317,9 @@ Status Player::with_object(const std::string& path, const Call& call) {
 namespace {
 
 std::string draw_name(Random& random) {
+    if (H5MOTE_ALL_FORMATS != 0 && random.one_in(4)) {
+        return "a" + std::to_string(random.below(30));
+    }
     static const std::string kNames[] = {"u", "scale", "units",        "serial number", "offset of the first channel",
                                          "c", "d",     "calibrated at"};
     return kNames[random.below(8)];

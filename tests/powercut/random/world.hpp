@@ -36,6 +36,8 @@ public:
         std::uint32_t element = 1;           ///< bytes of an element
         std::vector<std::uint32_t> members;  ///< bytes of each member of a compound; empty for an opaque type
         Dims box;                            ///< no dimension grows beyond this
+        Dims chunk;                          ///< dimensions of a chunk, if it is chunked
+        std::size_t filters = 0;             ///< how many there are
         bool chunked = false;                ///< set_extent() works
         bool is_log = false;                 ///< append() works: one dimension, which is unlimited
         /// The elements are strings of variable length. Here each is a text of `element` bytes, padded with zeros.
