@@ -302,7 +302,7 @@ public:
     /// appears in the file before the next flush.
     Status write_changes() noexcept override;
     bool is_unrecorded(Address address) const noexcept override {
-        return space.ranges() == nullptr && address >= superblock_.end_of_file;
+        return (space.ranges() == nullptr && address >= superblock_.end_of_file) || cache.has_left(address);
     }
     /// Syncs if something was written since the last sync and the storage may otherwise write later bytes first.
     Status barrier() noexcept;
@@ -311,8 +311,7 @@ public:
     H5MOTE_STEP Status order() noexcept;
     /// Call when a new structure, whose header lies at `header`, has got what belongs there, before anything leads to
     /// it: order(), unless the header is fresh and so written before whatever will lead to it. It is not any more when
-    /// the cache, to make room, has committed since it was made, or has written it in space that is used again, and
-    /// reads it again.
+    /// the cache, to make room, has committed since it was made.
     Status complete_first(Address header) noexcept;
     /// Call before a link is removed from a group, between check_writable() and end_removal(): order(), but for
     /// removals one after the other from the same group in dense storage (`dense`). These need no order among each

@@ -399,6 +399,41 @@ Status FreeSpace::begin() noexcept {
     return Status::ok;
 }
 
+// Whether the end of the file has room for the block of the message and all blocks that lead to it. If only some of
+// them could be moved, they would lie behind a record that still says that nothing does: libhdf5 cuts the file there.
+// That takes units smaller than the message, which are not used together with pages.
+Status FreeSpace::check_end(const MessageIterator& message) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        constexpr unsigned kMostBlocks = 8;
+        const std::size_t from = message.offset() + FileSpaceInfoMessage::end_offset(file_.shape());
+        const std::uint64_t begin = message.block_address();
+        if (file_.is_atomic() || file_.space.rule().page != 0 ||
+            file_.one_write(begin + from, begin + message.block_size())) {
+            return Status::ok;
+        }
+        FreeExtent taken[kMostBlocks];
+        unsigned count = 0;
+        Status status = Status::ok;
+        Address block = kUndefinedAddress;
+        MessageIterator each(file_, message.address());
+        while (status == Status::ok && block != message.block_address() && count < kMostBlocks) {
+            status = each.next();
+            if (status == Status::ok && each.block_address() != block) {
+                block = each.block_address();
+                FreeExtent& room = taken[count];
+                room.size = each.block_size();
+                status = file_.space.extend(Usage::object_header, room.size, room.address);
+                count += status == Status::ok ? 1 : 0;
+            }
+        }
+        while (count-- > 0) {
+            file_.space.release(taken[count].address, taken[count].size, true);
+        }
+        return status;
+    }
+    return Status::ok;
+}
+
 // All that begin() does but the commit, which then needs less stack.
 Status FreeSpace::take_over(bool& waits) noexcept {
     MessageIterator message(file_, file_.superblock().extension);
@@ -416,6 +451,7 @@ Status FreeSpace::take_over(bool& waits) noexcept {
         return sound;
     }
     // If the block of the message has to be moved, it goes where nothing is free yet: to the end of the file.
+    H5MOTE_TRY(check_end(message));
     H5MOTE_TRY(message.secure(message.offset() + FileSpaceInfoMessage::end_offset(file_.shape())));
     H5MOTE_TRY(sound == Status::ok ? load(managers) : Status::ok);
     if (sound != Status::ok || !recorded_) {
@@ -589,9 +625,15 @@ Status FreeSpace::store() noexcept {
     }
     H5MOTE_TRY(file_.space.begin());
     const Status status = record();
-    return status == Status::ok         ? file_.commit_metadata()
-           : status == Status::no_space ? Status::ok  // the file stays without a record
-                                        : status;
+    if (status != Status::ok) {
+        return status == Status::no_space ? Status::ok : status;  // the file stays without a record
+    }
+    // The block of the message may have been the last of the file, and be moved to the front of it. The commit makes
+    // its old place free, which is in the record: the file is not cut there.
+    const Address end = file_.space.end();
+    H5MOTE_TRY(file_.commit_metadata());
+    file_.space.stay_until(end);
+    return Status::ok;
 }
 
 }  // namespace h5mote

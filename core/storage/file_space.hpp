@@ -117,6 +117,8 @@ public:
             give_back_rests(true);
         }
     }
+    /// The file ends at `end` again, although what lies before it has become free since. Call when the file is closed.
+    void stay_until(Address end) noexcept { end_ = end; }
     /// What is left of the aggregation block for metadata or raw data. It is free, but not part of free().
     FreeExtent aggregation_rest(SpaceKind kind) noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {

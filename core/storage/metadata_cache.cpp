@@ -148,21 +148,13 @@ Status MetadataCache::split(Pinned& block, Address to, std::size_t size, Pinned&
     if (entry.pins_ != 1) {
         return context_.fail(Module::storage, H5MOTE_HERE, Status::busy, 0, entry.address_);
     }
+    // To make room, create() may write all changes, the block included: so it is still where something leads to it, and
+    // the second block, of which nobody knows yet, has the new place.
+    H5MOTE_TRY(create(entry.usage_, to, size, first, entry.checksum()));
     const Address address = entry.address_;
-    const std::uint32_t dirty_from = entry.dirty_from_;
     const bool fresh = entry.fresh_;
     move(entry, to);
-    const Status status = create(entry.usage_, address, size, first, entry.checksum());
-    if (status != Status::ok) {
-        move(entry, address);
-        entry.dirty_from_ = dirty_from;
-        entry.fresh_ = fresh;
-        return status;
-    }
-    // To make room, create() may have written the block at its new address. Nothing points there yet, so the block is
-    // still fresh, and all of it counts as changed.
-    entry.dirty_from_ = 0;
-    entry.fresh_ = true;
+    move(*first, address);
     std::memcpy(first->at(0), entry.at(0), size);
     first->fresh_ = fresh;
     return Status::ok;
@@ -236,6 +228,7 @@ void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase)
 // of their own, and nothing tells which of them are there but their addresses.
 void MetadataCache::discard(Address address, Address size) noexcept {
     forget(address, size);
+    forget_left(address, size);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         CacheEntry* const whole = lookup(address);
         if (whole != nullptr && whole->size_ >= size) {
@@ -339,6 +332,7 @@ Status MetadataCache::flush(Phase phase) noexcept {
 
 void MetadataCache::settle() noexcept {
     LargeOrNone::settle();
+    settle_left();
     CacheEntry* quiet = lru_.front();
     for (CacheEntry* entry = lru_.front(); entry != first_quiet(); entry = lru_.next(*entry)) {
         entry->fresh_ = false;
@@ -357,7 +351,7 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, Checks
         // The budget allows the block, but free memory is in pieces: write changed blocks, so that they can be dropped
         // as well.
         H5MOTE_TRY(evict_fresh(budget_));
-        if (next_phase(Phase::index) != Phase::none) {
+        if (next_phase(H5MOTE_ALL_FORMATS != 0 ? Phase::fresh : Phase::index) != Phase::none) {
             H5MOTE_TRY(hook_.write_changes());
         }
         memory = context_.allocate(MemoryKind::metadata, footprint(size));
@@ -412,18 +406,18 @@ bool MetadataCache::fits(Address size) noexcept {
     // Subtract what evict_clean() would drop, the least recently used block first, until the new block fits.
     std::size_t held = used_ + cost(static_cast<std::size_t>(size));
     for (CacheEntry* entry = lru_.back(); entry != nullptr && held > budget_; entry = lru_.previous(*entry)) {
-        held -= entry->pins_ == 0 && !entry->dirty() ? cost(*entry) : 0;
+        held -= entry->pins_ == 0 && !entry->dirty() && may_leave(*entry) ? cost(*entry) : 0;
     }
     return held <= budget_;
 }
 
 bool MetadataCache::drop_clean(Address address) noexcept {
     CacheEntry* const entry = lookup(address);
-    if (entry != nullptr && (entry->pins_ != 0 || entry->dirty())) {
+    if (entry != nullptr && (entry->pins_ != 0 || entry->dirty() || !may_leave(*entry))) {
         return false;
     }
     if (entry != nullptr) {
-        remove(*entry);
+        leave(*entry);
     }
     return true;
 }
@@ -442,11 +436,36 @@ void VerifiedBlocks::set_verified(Address address, Address size) noexcept {
     next_verified_ = static_cast<std::uint8_t>((next_verified_ + 1U) % kVerified);
 }
 
+bool MetadataCache::may_leave(const CacheEntry& entry) const noexcept { return !must_remember(entry) || !is_full(); }
+
+void MetadataCache::leave(CacheEntry& entry) noexcept {
+    if (must_remember(entry)) {
+        note_left(entry.address_);
+    }
+    remove(entry);
+}
+
+bool LeftBlocks::has_left(Address address) const noexcept {
+    bool found = false;
+    for (unsigned i = 0; i < count_; ++i) {
+        found = found || left_[i] == address;
+    }
+    return found;
+}
+
+void LeftBlocks::forget_left(Address address, Address size) noexcept {
+    for (unsigned i = count_; i-- > 0;) {
+        if (left_[i] - address < size) {
+            left_[i] = left_[--count_];
+        }
+    }
+}
+
 bool MetadataCache::evict_clean(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && !entry->dirty()) {
-            remove(*entry);
+        if (entry->pins_ == 0 && !entry->dirty() && may_leave(*entry)) {
+            leave(*entry);
         }
         entry = previous;
     }
@@ -456,9 +475,9 @@ bool MetadataCache::evict_clean(std::size_t need) noexcept {
 Status MetadataCache::evict_fresh(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && entry->fresh_) {
+        if (entry->pins_ == 0 && entry->fresh_ && may_leave(*entry)) {
             H5MOTE_TRY(write(*entry));
-            remove(*entry);
+            leave(*entry);
         }
         entry = previous;
     }
@@ -508,8 +527,8 @@ void MetadataCache::drop(CacheEntry& entry) noexcept {
 void MetadataCache::reclaim() noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && !entry->dirty()) {
-            remove(*entry);
+        if (entry->pins_ == 0 && !entry->dirty() && may_leave(*entry)) {
+            leave(*entry);
         }
         entry = previous;
     }

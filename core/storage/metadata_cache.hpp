@@ -145,8 +145,9 @@ public:
     /// Writes every changed block, in the order of their phases. Called when nothing else makes room in the cache.
     virtual Status write_changes() noexcept = 0;
 
-    /// Whether `address` lies behind the end of file that the superblock on the storage has, so that nothing there
-    /// leads to a block at that address. Never in files with several ranges, each of which has an end of its own.
+    /// Whether nothing on the storage leads to a block at `address`: it lies behind the end of file that the superblock
+    /// there has (never in files with several ranges, each of which has an end of its own), or it is a new block that
+    /// has left the cache.
     virtual bool is_unrecorded(Address address) const noexcept = 0;
 
     /// Whether something was written since the last sync.
@@ -184,6 +185,36 @@ public:
 };
 
 using VerifiedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, VerifiedBlocks, NoVerifiedBlocks>;
+
+/// The new blocks that have left the cache since the last commit and lie before the recorded end of the file, in free
+/// space that is used again. Read again, such a block would pass for one that something leads to, and its changes would
+/// no longer come before those of the block that will lead to it.
+class LeftBlocks {
+public:
+    bool has_left(Address address) const noexcept;
+    bool is_full() const noexcept { return count_ == kMost; }
+    void note_left(Address address) noexcept { left_[count_++] = address; }
+    /// The space [address, address + size) is given back.
+    void forget_left(Address address, Address size) noexcept;
+    void settle_left() noexcept { count_ = 0; }
+
+private:
+    static constexpr unsigned kMost = 8;
+    Address left_[kMost] = {};
+    unsigned count_ = 0;
+};
+
+/// Takes its place in builds whose transactions are short.
+class NoLeftBlocks {
+public:
+    static constexpr bool has_left(Address /*address*/) noexcept { return false; }
+    static constexpr bool is_full() noexcept { return false; }
+    static void note_left(Address /*address*/) noexcept {}
+    static void forget_left(Address /*address*/, Address /*size*/) noexcept {}
+    static void settle_left() noexcept {}
+};
+
+using LeftOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, LeftBlocks, NoLeftBlocks>;
 
 /// How flush() writes a changed block, if not by itself.
 class JoinedWrites {
@@ -232,6 +263,7 @@ class MetadataCache final : public Reclaimer,
                             public LargeOrNone,
                             private VerifiedOrNone,
                             private JoinedOrNone,
+                            private LeftOrNone,
                             private QuietOrNone {
 public:
     MetadataCache(Context& context, Driver& driver, CommitHook& hook) noexcept
@@ -310,6 +342,8 @@ public:
     /// Only the last few such blocks are remembered.
     using VerifiedOrNone::is_verified;
     using VerifiedOrNone::set_verified;
+    /// Whether a new block at that address has left the cache since the last commit.
+    using LeftOrNone::has_left;
     /// Writes bytes that the cache does not have.
     Status write_past(Usage usage, Address address, ConstBytes bytes) noexcept {
         hook_.unsynced = true;
@@ -354,6 +388,13 @@ private:
     }
     Status add(Usage usage, Address address, std::size_t size, ChecksumPlace checksum, CacheEntry*& entry) noexcept;
     Status make_room(std::size_t size) noexcept;
+    // Whether a block that leaves the cache is remembered as a new one, unless it need not be; otherwise it stays until
+    // the next commit.
+    bool may_leave(const CacheEntry& entry) const noexcept;
+    void leave(CacheEntry& entry) noexcept;
+    bool must_remember(const CacheEntry& entry) const noexcept {
+        return H5MOTE_ALL_FORMATS != 0 && entry.fresh_ && !hook_.atomic && !hook_.is_unrecorded(entry.address_);
+    }
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;
     Status write(CacheEntry& entry) noexcept;

@@ -153,7 +153,7 @@ Blob Writing::end() {
         // Profile `logger` allocates what the next appends need, and goes on with creation orders.
         // Calls that were refused may have taken a number, or space. A copy that found no room to give up its staging
         // group is counted once more.
-        const bool all = counts_.refused == 0;
+        const bool all = counts_.refused == 0 && !uncertain_;
         compare_facts(read_image(mine), read_image(other), {all, !renewed_, all, !storage_->was_limited()});
     }
     if (everything_ && random_.one_in(2)) {

@@ -154,6 +154,7 @@ void Writing::copy_object(Writing& other, Random& random) {
     // libhdf5 1.10 crashes when attributes in dense storage have values of variable length.
     const Alone alone;
     DIFFERENTIAL_OK(H5Ocopy(other.file_, from.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+    uncertain_ = uncertain_ || other.uncertain_ || other.counts_.refused != 0;
     // The copy of an object that tracks the order of its attributes does, too.
     model_.tracks_all = model_.tracks_all || other.model_.tracks_all;
     std::map<std::size_t, std::size_t> copies;

@@ -241,7 +241,8 @@ private:
     bool everything_ = false;
     bool shares_messages_ = false;
     bool short_addresses_ = false;
-    bool renewed_ = false;  ///< attributes may have other creation orders: some were renewed, or refused
+    bool uncertain_ = false;  ///< has copies from a file in which calls were refused
+    bool renewed_ = false;    ///< attributes may have other creation orders: some were renewed, or refused
     WritingCounts counts_;
     std::unique_ptr<Storage> storage_;
     std::optional<Session> session_;

@@ -1,21 +1,13 @@
 // The order in which blocks must reach the storage. The power fails within calls that change two related blocks, or a
 // metadata block and the raw data that it refers to, also where the metadata cache writes to make room.
-#include <h5mote/check.hpp>
-#include <h5mote/filters/fletcher32.hpp>
-#include <h5mote/h5mote.hpp>
-#include <h5mote/port/malloc.hpp>
-#include <h5mote/vfd/memory.hpp>
-
 #include "counting_driver.hpp"
-#include "promising_driver.hpp"
-#include "recording_driver.hpp"
+#include "recorded_file.hpp"
 #include "sound.hpp"
 #include "storage_bench.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,66 +17,6 @@ namespace {
 
 using namespace h5mote;
 using namespace h5mote_test;
-using Image = RecordingDriver::Image;
-using Kind = DriverOperation::Kind;
-
-class Problems final : public CheckReporter {
-public:
-    void problem(const Problem& problem) noexcept override { count += problem.note ? 0 : 1; }
-    unsigned count = 0;
-};
-
-// A recorded file in memory whose storage promises atomic units of `unit` bytes.
-struct Recorded {
-    explicit Recorded(const Image& image = {}, std::uint32_t unit = 512) : promising(storage, with_unit(unit)) {
-        EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
-    }
-    File open(std::size_t metadata_cache = 2048, bool read_only = false, std::size_t chunk_cache = 16384) {
-        FileAccess access;
-        access.metadata_cache = metadata_cache;
-        access.chunk_cache = chunk_cache;
-        access.read_only = read_only;
-        auto opened =
-            read_only ? File::open(library, recorder, access) : File::open_or_create(library, recorder, access);
-        EXPECT_EQ(opened.status(), Status::ok);
-        return static_cast<File&&>(*opened);
-    }
-    std::size_t operations() const { return recorder.operations().size(); }
-
-    MallocAllocator memory;
-    NullPort port;
-    const Filter* filters[1] = {&fletcher32_filter};
-    Library library{memory, port, filters};
-    GrowingMemoryDriver storage{memory};
-    PromisingDriver promising;
-    RecordingDriver recorder{promising};
-};
-
-// Checks the states that a cut at or behind operation `from` can leave: all operations up to it, and at each sync any
-// single one since the sync before, or all of these but one.
-void for_each_cut(const Recorded& recorded, std::size_t from, const std::function<void(const Image&)>& check) {
-    const auto& operations = recorded.recorder.operations();
-    std::size_t synced = from;
-    for (std::size_t i = from; i <= operations.size() && !testing::Test::HasFailure(); ++i) {
-        check(recorded.recorder.image(i));
-        if (i < operations.size() && operations[i].kind != Kind::sync) {
-            continue;
-        }
-        for (std::size_t one = synced; one < i; ++one) {
-            Image alone = recorded.recorder.image(synced);
-            RecordingDriver::apply(alone, operations[one]);
-            check(alone);
-            Image others = recorded.recorder.image(synced);
-            for (std::size_t n = synced; n < i; ++n) {
-                if (n != one) {
-                    RecordingDriver::apply(others, operations[n]);
-                }
-            }
-            check(others);
-        }
-        synced = i + 1;
-    }
-}
 
 constexpr std::int32_t kFill = 7;
 

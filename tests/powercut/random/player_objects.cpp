@@ -524,7 +524,7 @@ void Player::copy(Random& random) {
         return;
     }
     const std::string& from = all[random.below(all.size())];
-    if (to.rfind(from + "/", 0) == 0 || world_.ambiguous(to, world_.link(from).object)) {
+    if (to.rfind(from + "/", 0) == 0 || world_.ambiguous(to, world_.link(from).object, true)) {
         return;
     }
     if constexpr (H5MOTE_ALL_FORMATS != 0) {

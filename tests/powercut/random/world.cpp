@@ -114,14 +114,14 @@ void World::set_link(const std::string& path, const Link& link) {
                 moved.end());
 }
 
-bool World::ambiguous(const std::string& path, unsigned object) {
+bool World::ambiguous(const std::string& path, unsigned object, bool copied) {
     std::string name;
     Object* const group = parent(path, name);
     const Object& one = objects.at(object);
     const auto states = group->links.find(name);
     return states != group->links.end() &&
            std::any_of(states->second.begin(), states->second.end(), [&](const Link& link) {
-               if (link.type != Link::Type::hard || link.object == object) {
+               if (link.type != Link::Type::hard || (link.object == object && !copied)) {
                    return false;
                }
                const Object& other = objects.at(link.object);

@@ -93,8 +93,9 @@ public:
     Link link(const std::string& path);
     void set_link(const std::string& path, const Link& link);
     /// Whether the name has stood for another object that looks like `object` since the last acknowledgement: the same
-    /// dataset copied, or both groups. What is found under that name could not be told apart.
-    bool ambiguous(const std::string& path, unsigned object);
+    /// dataset copied, or both groups. What is found under that name could not be told apart. `copied`: it would stand
+    /// for a copy of `object`, so that this one looks like it, too.
+    bool ambiguous(const std::string& path, unsigned object, bool copied = false);
     /// Gives the newest state of a link to another path.
     void move_link(const std::string& from, const std::string& to);
     unsigned add(Object&& object);
