@@ -228,7 +228,6 @@ void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase)
 // of their own, and nothing tells which of them are there but their addresses.
 void MetadataCache::discard(Address address, Address size) noexcept {
     forget(address, size);
-    forget_left(address, size);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         CacheEntry* const whole = lookup(address);
         if (whole != nullptr && whole->size_ >= size) {
@@ -436,11 +435,13 @@ void VerifiedBlocks::set_verified(Address address, Address size) noexcept {
     next_verified_ = static_cast<std::uint8_t>((next_verified_ + 1U) % kVerified);
 }
 
-bool MetadataCache::may_leave(const CacheEntry& entry) const noexcept { return !must_remember(entry) || !is_full(); }
+bool MetadataCache::may_leave(const CacheEntry& entry) noexcept {
+    return !must_remember(entry) || can_note(entry.address_, entry.size_);
+}
 
 void MetadataCache::leave(CacheEntry& entry) noexcept {
     if (must_remember(entry)) {
-        note_left(entry.address_);
+        note_left(entry.address_, entry.size_);
     }
     remove(entry);
 }
@@ -448,16 +449,24 @@ void MetadataCache::leave(CacheEntry& entry) noexcept {
 bool LeftBlocks::has_left(Address address) const noexcept {
     bool found = false;
     for (unsigned i = 0; i < count_; ++i) {
-        found = found || left_[i] == address;
+        found = found || (ranges_[i].begin <= address && address < ranges_[i].end);
     }
     return found;
 }
 
-void LeftBlocks::forget_left(Address address, Address size) noexcept {
-    for (unsigned i = count_; i-- > 0;) {
-        if (left_[i] - address < size) {
-            left_[i] = left_[--count_];
-        }
+LeftBlocks::Range* LeftBlocks::beside(Address address, Address size) noexcept {
+    Range* found = nullptr;
+    for (unsigned i = 0; i < count_; ++i) {
+        found = ranges_[i].end == address || ranges_[i].begin == address + size ? &ranges_[i] : found;
+    }
+    return found;
+}
+
+void LeftBlocks::note_left(Address address, Address size) noexcept {
+    if (Range* const range = beside(address, size)) {
+        (range->end == address ? range->end : range->begin) = range->end == address ? address + size : address;
+    } else {
+        ranges_[count_++] = {address, address + size};
     }
 }
 

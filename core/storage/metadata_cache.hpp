@@ -186,21 +186,28 @@ public:
 
 using VerifiedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, VerifiedBlocks, NoVerifiedBlocks>;
 
-/// The new blocks that have left the cache since the last commit and lie before the recorded end of the file, in free
-/// space that is used again. Read again, such a block would pass for one that something leads to, and its changes would
-/// no longer come before those of the block that will lead to it.
+/// Where the new blocks lie that have left the cache since the last commit, before the recorded end of the file: in
+/// free space that is used again. Read again, such a block would pass for one that something leads to, and its changes
+/// would no longer come before those of the block that will lead to it. What is put in the same place before the next
+/// commit is new as well.
 class LeftBlocks {
 public:
     bool has_left(Address address) const noexcept;
-    bool is_full() const noexcept { return count_ == kMost; }
-    void note_left(Address address) noexcept { left_[count_++] = address; }
-    /// The space [address, address + size) is given back.
-    void forget_left(Address address, Address size) noexcept;
+    /// Whether note_left() has room for the block.
+    bool can_note(Address address, Address size) noexcept { return count_ < kMost || beside(address, size) != nullptr; }
+    void note_left(Address address, Address size) noexcept;
     void settle_left() noexcept { count_ = 0; }
 
 private:
     static constexpr unsigned kMost = 8;
-    Address left_[kMost] = {};
+    struct Range {
+        Address begin;
+        Address end;
+    };
+    // The range that ends or begins where the block begins or ends.
+    Range* beside(Address address, Address size) noexcept;
+
+    Range ranges_[kMost] = {};
     unsigned count_ = 0;
 };
 
@@ -208,9 +215,8 @@ private:
 class NoLeftBlocks {
 public:
     static constexpr bool has_left(Address /*address*/) noexcept { return false; }
-    static constexpr bool is_full() noexcept { return false; }
-    static void note_left(Address /*address*/) noexcept {}
-    static void forget_left(Address /*address*/, Address /*size*/) noexcept {}
+    static constexpr bool can_note(Address /*address*/, Address /*size*/) noexcept { return true; }
+    static void note_left(Address /*address*/, Address /*size*/) noexcept {}
     static void settle_left() noexcept {}
 };
 
@@ -390,7 +396,7 @@ private:
     Status make_room(std::size_t size) noexcept;
     // Whether a block that leaves the cache is remembered as a new one, unless it need not be; otherwise it stays until
     // the next commit.
-    bool may_leave(const CacheEntry& entry) const noexcept;
+    bool may_leave(const CacheEntry& entry) noexcept;
     void leave(CacheEntry& entry) noexcept;
     bool must_remember(const CacheEntry& entry) const noexcept {
         return H5MOTE_ALL_FORMATS != 0 && entry.fresh_ && !hook_.atomic && !hook_.is_unrecorded(entry.address_);

@@ -15,7 +15,7 @@ using namespace h5mote_test;
 constexpr auto kByte = datatype_of<std::uint8_t>();
 
 void expect_sound(const Image& image) {
-    Recorded copy(image, 512, formats::all);
+    RecordedFile copy(image, 512, formats::all);
     File file = copy.open(65536, true);
     Problems problems;
     EXPECT_EQ(check_file(file, {}, problems), Status::ok);
@@ -38,7 +38,7 @@ void make_space(File& file, std::uint64_t bytes) {
 
 // The header of the dataset leaves the cache before anything leads to it, and gets another continuation.
 void change_new_object(std::size_t cache, std::size_t attribute, std::uint16_t attributes) {
-    Recorded recorded({}, 512, formats::all);
+    RecordedFile recorded({}, 512, formats::all);
     std::size_t acknowledged = 0;
     {
         File file = recorded.open(cache);
@@ -90,7 +90,7 @@ void cut_new_header(std::size_t cache, std::size_t changed) {
     FileCreate shared;
     shared.shared_messages.indexes = kIndex;
     shared.shared_messages.list_max = 50;
-    Recorded recorded({}, 512, formats::all);
+    RecordedFile recorded({}, 512, formats::all);
     std::size_t acknowledged = 0;
     {
         File file = recorded.open(cache, false, 1024, shared);
@@ -132,7 +132,7 @@ TEST(ReusedSpace, ANewHeaderIsOnTheStorageWhereItsLinkLeads) {
 void fill_storage(std::size_t limit, std::uint32_t unit) {
     FileCreate persistent;
     persistent.persist_free_space = true;
-    Recorded recorded({}, unit, formats::all, limit);
+    RecordedFile recorded({}, unit, formats::all, limit);
     DatasetCreate create;
     create.chunk = {8};
     for (unsigned session = 0; session < 4; ++session) {

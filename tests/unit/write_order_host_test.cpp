@@ -32,7 +32,7 @@ TypedDataset<std::int32_t> filled_rows(Group root, std::uint64_t rows) {
 }
 
 void expect_fill(const Image& image, std::size_t rows) {
-    Recorded copy(image);
+    RecordedFile copy(image);
     File file = copy.open(2048, true);
     auto dataset = file.root().open_dataset<std::int32_t>("d");
     ASSERT_EQ(dataset.status(), Status::ok);
@@ -45,7 +45,7 @@ void expect_fill(const Image& image, std::size_t rows) {
 // Unwritten rows read as the fill value. The first appended row gives their chunk its space, which must be filled
 // before the index refers to it.
 TEST(WriteOrder, AChunkIsFilledBeforeItsIndexNamesIt) {
-    Recorded recorded;
+    RecordedFile recorded;
     File file = recorded.open();
     auto rows = filled_rows(file.root(), 2);
     ASSERT_EQ(file.root().create_soft_link("old", "/d"), Status::ok);
@@ -57,7 +57,7 @@ TEST(WriteOrder, AChunkIsFilledBeforeItsIndexNamesIt) {
 }
 
 TEST(WriteOrder, AChunkIsFilledBeforeTheCacheWritesItsIndexForRoom) {
-    Recorded recorded;
+    RecordedFile recorded;
     File file = recorded.open(1536);
     auto rows = filled_rows(file.root(), 2);
     Group groups[12];
@@ -83,7 +83,7 @@ TEST(WriteOrder, AChunkIsFilledBeforeTheCacheWritesItsIndexForRoom) {
 // metadata cache write all that it has, the index of the new chunk included.
 void fill_large_chunk_in_small_caches(std::size_t metadata_cache) {
     constexpr std::size_t kRows = 400;
-    Recorded recorded;
+    RecordedFile recorded;
     std::size_t acknowledged = 0;
     {
         File file = recorded.open(metadata_cache, false, 1024);
@@ -150,7 +150,7 @@ struct Names {
 
 // Between two flushes a name is removed from one block of a header and made again in another: it must not occur twice.
 void remake_names(const Names& kind) {
-    Recorded recorded;
+    RecordedFile recorded;
     File file = recorded.open();
     Group root = file.root();
     std::vector<std::string> names;
@@ -174,7 +174,7 @@ void remake_names(const Names& kind) {
             ASSERT_EQ(file.flush(), Status::ok);
             blocks += recorded.operations() - acknowledged > 2 ? 1 : 0;
             for_each_cut(recorded, acknowledged, [&](const Image& image) {
-                Recorded copy(image);
+                RecordedFile copy(image);
                 File opened = copy.open(2048, true);
                 Group found = opened.root();
                 std::vector<std::string> present = kind.all(found);
@@ -199,7 +199,7 @@ TEST(WriteOrder, AnAttributeComesAfterTheMessageThatCountsIt) {
     std::size_t apart = 0;
     for (std::size_t links = 1; links < 8; ++links) {
         for (std::size_t removed = 0; removed < links; ++removed) {
-            Recorded recorded;
+            RecordedFile recorded;
             File file = recorded.open();
             Group root = file.root();
             for (std::size_t i = 0; i < links; ++i) {
@@ -213,7 +213,7 @@ TEST(WriteOrder, AnAttributeComesAfterTheMessageThatCountsIt) {
             ASSERT_EQ(file.flush(), Status::ok);
             apart += recorded.operations() - acknowledged > 2 ? 1 : 0;
             for_each_cut(recorded, acknowledged, [&](const Image& image) {
-                Recorded copy(image);
+                RecordedFile copy(image);
                 File opened = copy.open(2048, true);
                 Group found = opened.root();
                 std::uint32_t count = 0;
@@ -232,7 +232,7 @@ TEST(WriteOrder, AnAttributeComesAfterTheMessageThatCountsIt) {
 // After a cut the index may have a chunk's element that the header does not count. When the chunk is then written, it
 // must be counted: libhdf5 ignores elements beyond the header's count.
 TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
-    Recorded recorded;
+    RecordedFile recorded;
     File file = recorded.open();
     DatasetCreate create;
     create.chunk = {4, 2};
@@ -245,7 +245,7 @@ TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
     ASSERT_EQ(grid->write(Selection::all(), all), Status::ok);
     ASSERT_EQ(file.flush(), Status::ok);
     for_each_cut(recorded, acknowledged, [&](const Image& image) {
-        Recorded copy(image);
+        RecordedFile copy(image);
         {
             File again = copy.open();
             auto opened = again.root().open_dataset<std::int32_t>("d");
@@ -269,7 +269,7 @@ TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
 TEST(WriteOrder, ANewBlockIsNotReachedBeforeItsElementsAreCounted) {
     for (const std::uint32_t unit : {512U, 4096U}) {
         for (std::size_t count = 1; count <= 90; ++count) {
-            Recorded recorded({}, unit);
+            RecordedFile recorded({}, unit);
             File file = recorded.open(16384);
             DatasetCreate create;
             create.chunk = {1};
@@ -286,7 +286,7 @@ TEST(WriteOrder, ANewBlockIsNotReachedBeforeItsElementsAreCounted) {
                       Status::ok);
             ASSERT_EQ(file.flush(), Status::ok);
             for_each_cut(recorded, acknowledged, [&](const Image& image) {
-                Recorded copy(image);
+                RecordedFile copy(image);
                 File checked = copy.open(16384, true);
                 Problems problems;
                 EXPECT_EQ(check_file(checked, {}, problems), Status::ok);
@@ -300,7 +300,7 @@ TEST(WriteOrder, ANewBlockIsNotReachedBeforeItsElementsAreCounted) {
 // The same header counts an element that is changed in place in another block, and must be written in time for it.
 TEST(WriteOrder, AHeaderThatPointsElsewhereStillCountsFirst) {
     const std::uint32_t unit = 128;
-    Recorded recorded({}, unit);
+    RecordedFile recorded({}, unit);
     FileCreate small;
     small.sizeof_addr = 4;  // so that a unit holds the first data block
     auto file = File::create(recorded.library, recorded.recorder, FileAccess(), small);
@@ -318,7 +318,7 @@ TEST(WriteOrder, AHeaderThatPointsElsewhereStillCountsFirst) {
     ASSERT_EQ(rows->write(Selection::hyperslab({0}, {2}, {26}), Span<const std::int32_t>(values)), Status::ok);
     ASSERT_EQ(file->flush(), Status::ok);
     for_each_cut(recorded, acknowledged, [&](const Image& image) {
-        Recorded copy(image, unit);
+        RecordedFile copy(image, unit);
         File checked = copy.open(16384, true);
         Problems problems;
         EXPECT_EQ(check_file(checked, {}, problems), Status::ok);
@@ -332,7 +332,7 @@ TEST(WriteOrder, AHeaderThatPointsElsewhereStillCountsFirst) {
 TEST(WriteOrder, ALinkIsCountedBeforeItIsThere) {
     for (const std::uint32_t unit : {128U, 512U}) {
         for (const std::size_t cache : {1536U, 16384U}) {
-            Recorded recorded({}, unit);
+            RecordedFile recorded({}, unit);
             File file = recorded.open(cache);
             auto object = file.root().create_group("object");
             auto few = file.root().create_group("few");
@@ -357,7 +357,7 @@ TEST(WriteOrder, ALinkIsCountedBeforeItIsThere) {
                 if (i % 10 == 9) {
                     ASSERT_EQ(file.flush(), Status::ok);
                     for_each_cut(recorded, from, [&](const Image& image) {
-                        Recorded copy(image, unit);
+                        RecordedFile copy(image, unit);
                         File checked = copy.open(16384, true);
                         Problems problems;
                         EXPECT_EQ(check_file(checked, {}, problems), Status::ok);
@@ -454,7 +454,7 @@ TEST(WriteOrder, NothingIsCommittedBetweenTwoFlushes) {
 // append without room returns over_budget, and earlier rows are kept.
 void append_in_small_cache(bool filtered, std::size_t cache, std::int64_t least) {
     constexpr std::int64_t kRows = 3000;
-    Recorded recorded;
+    RecordedFile recorded;
     std::int64_t taken = 0;
     {
         File file = recorded.open(cache);
@@ -498,7 +498,7 @@ TEST(WriteOrder, FilteredRowsInASmallCache) {
 
 // A file that is opened for writing but only read is not changed, not even what a cut has left behind.
 TEST(WriteOrder, ReadingThroughAWritableHandleWritesNothing) {
-    Recorded recorded;
+    RecordedFile recorded;
     File file = recorded.open();
     DatasetCreate create;
     create.chunk = {2};
@@ -509,7 +509,7 @@ TEST(WriteOrder, ReadingThroughAWritableHandleWritesNothing) {
         ASSERT_EQ(file.flush(), Status::ok);
     }
     const Image cut = recorded.recorder.image(recorded.operations());
-    Recorded copy(cut);
+    RecordedFile copy(cut);
     {
         File again = copy.open();
         auto rows = again.root().open_dataset<std::int32_t>("d");
