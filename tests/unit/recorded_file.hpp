@@ -31,7 +31,8 @@ public:
 // A recorded file in memory whose storage promises atomic units of `unit` bytes.
 struct RecordedFile {
     explicit RecordedFile(const Image& image = {}, std::uint32_t unit = 512,
-                      const h5mote::Formats& formats = h5mote::formats::standard, std::size_t limit = ~std::size_t{0})
+                          const h5mote::Formats& formats = h5mote::formats::standard,
+                          std::size_t limit = ~std::size_t{0})
         : library(memory, port, filters, formats), storage(memory, limit), promising(storage, with_unit(unit)) {
         EXPECT_EQ(storage.assign({image.data(), image.size()}), h5mote::Status::ok);
     }
@@ -62,7 +63,8 @@ struct RecordedFile {
 
 // Checks the states that a cut at or behind operation `from` can leave: all operations up to it, and at each sync any
 // single one since the sync before, or all of these but one.
-inline void for_each_cut(const RecordedFile& recorded, std::size_t from, const std::function<void(const Image&)>& check) {
+inline void for_each_cut(const RecordedFile& recorded, std::size_t from,
+                         const std::function<void(const Image&)>& check) {
     const auto& operations = recorded.recorder.operations();
     std::size_t synced = from;
     for (std::size_t i = from; i <= operations.size() && !testing::Test::HasFailure(); ++i) {
