@@ -466,7 +466,13 @@ void Player::soft_link(const std::string& path, Random& random) {
         return;
     }
     const std::string target = "/" + std::string(1 + random.below(60), static_cast<char>('a' + random.below(26)));
-    if (done(session_->root.create_soft_link(path, target), "soft link " + path, {Status::over_budget})) {
+    if (everything_ && target.size() % 3 == 0) {
+        const std::string file(target.size() / 2, 'f');
+        if (done(session_->root.create_external_link(path, file, target), "external link " + path,
+                 {Status::over_budget})) {
+            world_.set_link(path, {World::Link::Type::soft, 0, file + ":" + target});
+        }
+    } else if (done(session_->root.create_soft_link(path, target), "soft link " + path, {Status::over_budget})) {
         world_.set_link(path, {World::Link::Type::soft, 0, target});
     }
 }

@@ -28,7 +28,7 @@ struct Tree {
         std::string name;
         bool hard = true;
         std::uint64_t address = 0;  ///< of a hard link: the address of its object
-        std::string target;         ///< of a soft link: its target
+        std::string target;         ///< of a soft link: its target; of an external one: file, colon and target
     };
     struct Node {
         bool dataset = false;

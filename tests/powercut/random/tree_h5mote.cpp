@@ -135,6 +135,9 @@ private:
             found.hard = link.type() == LinkType::hard;
             found.address = found.hard ? link.address() : 0;
             found.target = found.hard ? "" : std::string(link.target());
+            if (link.type() == LinkType::external) {
+                found.target = std::string(link.file_name()) + ":" + found.target;
+            }
             node.links.push_back(found);
         }
         good(status == Status::not_found ? Status::ok : status, path, "links");

@@ -112,7 +112,13 @@ private:
             if (H5Lget_val(group, name, target.data(), target.size(), H5P_DEFAULT) < 0) {
                 walk.reader.bad += walk.path + name + ": link cannot be read; ";
             }
-            found.target = target.data();
+            const char* file = nullptr;
+            const char* object = target.data();
+            if (info->type == H5L_TYPE_EXTERNAL &&
+                H5Lunpack_elink_val(target.data(), info->u.val_size, nullptr, &file, &object) < 0) {
+                walk.reader.bad += walk.path + name + ": link cannot be unpacked; ";
+            }
+            found.target = (file == nullptr ? "" : std::string(file) + ":") + object;
         }
         walk.found.push_back(found);
         return 0;

@@ -14,7 +14,7 @@ public:
         enum class Type { none, hard, soft };
         Type type = Type::none;
         unsigned object = 0;  ///< of a hard link: the number of its object
-        std::string target;   ///< of a soft link: its target
+        std::string target;   ///< of a soft link: its target; of an external one: file, colon and target
 
         bool operator==(const Link& other) const {
             return type == other.type && object == other.object && target == other.target;
@@ -87,7 +87,7 @@ public:
     bool created = false;  ///< false: there may be no file yet
 
     Object& root() { return objects.at(0); }
-    /// The object of this path now; nullptr when there is none, or a soft link.
+    /// The object of this path now; nullptr when there is none, or a soft or external link.
     Object* find(const std::string& path);
     /// The newest state of a link; `path` ends in its name.
     Link link(const std::string& path);
