@@ -118,7 +118,9 @@ Status convert_symbol_table(FileState& file, Address group) noexcept {
     const bool few = links <= GroupInfo{}.max_compact;
     Status status = few ? rewrite(file, group, {}) : rewrite_dense(file, group);
     if (status == Status::over_budget || status == Status::unsupported) {
-        status = few ? rewrite_dense(file, group) : rewrite(file, group, {});
+        // If neither is possible, the error is that of the kind that the group should have.
+        const Status other = few ? rewrite_dense(file, group) : rewrite(file, group, {});
+        status = other == Status::unsupported ? status : other;
     }
     H5MOTE_TRY(status);
     if (group == file.root()) {
