@@ -350,7 +350,7 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, Checks
         // The budget allows the block, but free memory is in pieces: write changed blocks, so that they can be dropped
         // as well.
         H5MOTE_TRY(evict_fresh(budget_));
-        if (next_phase(H5MOTE_ALL_FORMATS != 0 ? Phase::fresh : Phase::index) != Phase::none) {
+        if (next_phase(Phase::index) != Phase::none) {
             H5MOTE_TRY(hook_.write_changes());
         }
         memory = context_.allocate(MemoryKind::metadata, footprint(size));
@@ -405,14 +405,14 @@ bool MetadataCache::fits(Address size) noexcept {
     // Subtract what evict_clean() would drop, the least recently used block first, until the new block fits.
     std::size_t held = used_ + cost(static_cast<std::size_t>(size));
     for (CacheEntry* entry = lru_.back(); entry != nullptr && held > budget_; entry = lru_.previous(*entry)) {
-        held -= entry->pins_ == 0 && !entry->dirty() && may_leave(*entry) ? cost(*entry) : 0;
+        held -= entry->pins_ == 0 && !entry->dirty() ? cost(*entry) : 0;
     }
     return held <= budget_;
 }
 
 bool MetadataCache::drop_clean(Address address) noexcept {
     CacheEntry* const entry = lookup(address);
-    if (entry != nullptr && (entry->pins_ != 0 || entry->dirty() || !may_leave(*entry))) {
+    if (entry != nullptr && (entry->pins_ != 0 || entry->dirty())) {
         return false;
     }
     if (entry != nullptr) {
@@ -435,12 +435,8 @@ void VerifiedBlocks::set_verified(Address address, Address size) noexcept {
     next_verified_ = static_cast<std::uint8_t>((next_verified_ + 1U) % kVerified);
 }
 
-bool MetadataCache::may_leave(const CacheEntry& entry) noexcept {
-    return !must_remember(entry) || can_note(entry.address_, entry.size_);
-}
-
 void MetadataCache::leave(CacheEntry& entry) noexcept {
-    if (must_remember(entry)) {
+    if (H5MOTE_ALL_FORMATS != 0 && entry.fresh_ && !hook_.atomic && !hook_.is_unrecorded(entry.address_)) {
         note_left(entry.address_, entry.size_);
     }
     remove(entry);
@@ -454,26 +450,25 @@ bool LeftBlocks::has_left(Address address) const noexcept {
     return found;
 }
 
-LeftBlocks::Range* LeftBlocks::beside(Address address, Address size) noexcept {
-    Range* found = nullptr;
-    for (unsigned i = 0; i < count_; ++i) {
-        found = ranges_[i].end == address || ranges_[i].begin == address + size ? &ranges_[i] : found;
-    }
-    return found;
-}
-
 void LeftBlocks::note_left(Address address, Address size) noexcept {
-    if (Range* const range = beside(address, size)) {
-        (range->end == address ? range->end : range->begin) = range->end == address ? address + size : address;
-    } else {
-        ranges_[count_++] = {address, address + size};
+    const Address end = address + size;
+    for (unsigned i = 0; i < count_; ++i) {
+        Range& range = ranges_[i];
+        if (range.end == address || range.begin == end) {
+            range.begin = range.begin == end ? address : range.begin;
+            range.end = range.end == address ? end : range.end;
+            return;
+        }
+    }
+    if (count_ < kMost) {
+        ranges_[count_++] = {address, end};
     }
 }
 
 bool MetadataCache::evict_clean(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && !entry->dirty() && may_leave(*entry)) {
+        if (entry->pins_ == 0 && !entry->dirty()) {
             leave(*entry);
         }
         entry = previous;
@@ -484,7 +479,7 @@ bool MetadataCache::evict_clean(std::size_t need) noexcept {
 Status MetadataCache::evict_fresh(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && entry->fresh_ && may_leave(*entry)) {
+        if (entry->pins_ == 0 && entry->fresh_) {
             H5MOTE_TRY(write(*entry));
             leave(*entry);
         }
@@ -536,7 +531,7 @@ void MetadataCache::drop(CacheEntry& entry) noexcept {
 void MetadataCache::reclaim() noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && !entry->dirty() && may_leave(*entry)) {
+        if (entry->pins_ == 0 && !entry->dirty()) {
             leave(*entry);
         }
         entry = previous;

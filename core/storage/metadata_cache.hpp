@@ -189,23 +189,20 @@ using VerifiedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, VerifiedBlock
 /// Where the new blocks lie that have left the cache since the last commit, before the recorded end of the file: in
 /// free space that is used again. Read again, such a block would pass for one that something leads to, and its changes
 /// would no longer come before those of the block that will lead to it. What is put in the same place before the next
-/// commit is new as well.
+/// commit is new as well. Only the first ranges are remembered: to keep the blocks of others in memory, a small cache
+/// has no room.
 class LeftBlocks {
 public:
     bool has_left(Address address) const noexcept;
-    /// Whether note_left() has room for the block.
-    bool can_note(Address address, Address size) noexcept { return count_ < kMost || beside(address, size) != nullptr; }
     void note_left(Address address, Address size) noexcept;
     void settle_left() noexcept { count_ = 0; }
 
 private:
-    static constexpr unsigned kMost = 8;
+    static constexpr unsigned kMost = 16;
     struct Range {
         Address begin;
         Address end;
     };
-    // The range that ends or begins where the block begins or ends.
-    Range* beside(Address address, Address size) noexcept;
 
     Range ranges_[kMost] = {};
     unsigned count_ = 0;
@@ -215,7 +212,6 @@ private:
 class NoLeftBlocks {
 public:
     static constexpr bool has_left(Address /*address*/) noexcept { return false; }
-    static constexpr bool can_note(Address /*address*/, Address /*size*/) noexcept { return true; }
     static void note_left(Address /*address*/, Address /*size*/) noexcept {}
     static void settle_left() noexcept {}
 };
@@ -394,13 +390,8 @@ private:
     }
     Status add(Usage usage, Address address, std::size_t size, ChecksumPlace checksum, CacheEntry*& entry) noexcept;
     Status make_room(std::size_t size) noexcept;
-    // Whether a block that leaves the cache is remembered as a new one, unless it need not be; otherwise it stays until
-    // the next commit.
-    bool may_leave(const CacheEntry& entry) noexcept;
+    // Removes a block that may be read again, and remembers that it is new, where nothing else tells that.
     void leave(CacheEntry& entry) noexcept;
-    bool must_remember(const CacheEntry& entry) const noexcept {
-        return H5MOTE_ALL_FORMATS != 0 && entry.fresh_ && !hook_.atomic && !hook_.is_unrecorded(entry.address_);
-    }
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;
     Status write(CacheEntry& entry) noexcept;

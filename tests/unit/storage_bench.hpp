@@ -21,7 +21,7 @@ inline constexpr std::size_t kBenchPlans = h5mote::kNativeOrder == h5mote::ByteO
 // What keeps free extents is larger where addresses have 64 bits.
 inline constexpr std::size_t kBenchExtents = sizeof(h5mote::Address) > 4 ? 224 : 0;
 // The ranges in which blocks lie that have left the cache, and their number.
-inline constexpr std::size_t kBenchRanges = H5MOTE_ALL_FORMATS != 0 ? 17 * sizeof(h5mote::Address) : 0;
+inline constexpr std::size_t kBenchRanges = H5MOTE_ALL_FORMATS != 0 ? 33 * sizeof(h5mote::Address) : 0;
 alignas(16) inline std::byte bench_memory[15 * 1024 + 8 * sizeof(void*) + kBenchPlans + kBenchExtents + kBenchRanges];
 alignas(16) inline std::byte bench_storage[24 * 1024];
 

@@ -38,7 +38,7 @@ inline constexpr std::size_t kFile = (kWide    ? 448
                                                : 252) +
                                      (kLarge ? 24 : 12) * std::size_t{H5MOTE_FREE_EXTENTS} +
                                      (H5MOTE_PARTIAL_IO != 0 ? 32 : 4) * sizeof(void*) +
-                                     (H5MOTE_ALL_FORMATS != 0 ? 880 : 0);
+                                     (H5MOTE_ALL_FORMATS != 0 ? 1008 : 0);
 inline constexpr std::size_t kDataset = kWide                     ? 344
                                         : kLarge                  ? 296
                                         : H5MOTE_ALL_FORMATS != 0 ? 200
