@@ -208,7 +208,7 @@ private:
     unsigned count_ = 0;
 };
 
-/// Takes its place in builds whose transactions are short.
+/// Takes its place in builds whose transactions are short or that only read.
 class NoLeftBlocks {
 public:
     static constexpr bool has_left(Address /*address*/) noexcept { return false; }
@@ -216,7 +216,7 @@ public:
     static void settle_left() noexcept {}
 };
 
-using LeftOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, LeftBlocks, NoLeftBlocks>;
+using LeftOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0, LeftBlocks, NoLeftBlocks>;
 
 /// How flush() writes a changed block, if not by itself.
 class JoinedWrites {
