@@ -399,13 +399,13 @@ Status FreeSpace::begin() noexcept {
     return Status::ok;
 }
 
-// Whether the end of the file has room for the block of the message and all blocks that lead to it. If only some of
-// them could be moved, they would lie behind a record that still says that nothing does: libhdf5 cuts the file there.
-// That takes units smaller than the message, which are not used together with pages.
-Status FreeSpace::check_end(const MessageIterator& message) noexcept {
+// Whether the end of the file has room for the block of the message, which changes from its byte `from` on, and all
+// blocks that lead to it. If only some of them could be moved, they would lie behind a record that still says that
+// nothing does: libhdf5 cuts the file there. That takes units smaller than the message, which are not used together
+// with pages.
+Status FreeSpace::check_end(const MessageIterator& message, std::size_t from) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         constexpr unsigned kMostBlocks = 8;
-        const std::size_t from = message.offset() + FileSpaceInfoMessage::end_offset(file_.shape());
         const std::uint64_t begin = message.block_address();
         if (file_.is_atomic() || file_.space.rule().page != 0 ||
             file_.one_write(begin + from, begin + message.block_size())) {
@@ -451,8 +451,9 @@ Status FreeSpace::take_over(bool& waits) noexcept {
         return sound;
     }
     // If the block of the message has to be moved, it goes where nothing is free yet: to the end of the file.
-    H5MOTE_TRY(check_end(message));
-    H5MOTE_TRY(message.secure(message.offset() + FileSpaceInfoMessage::end_offset(file_.shape())));
+    const std::size_t from = message.offset() + FileSpaceInfoMessage::end_offset(file_.shape());
+    H5MOTE_TRY(check_end(message, from));
+    H5MOTE_TRY(message.secure(from));
     H5MOTE_TRY(sound == Status::ok ? load(managers) : Status::ok);
     if (sound != Status::ok || !recorded_) {
         file_.space.free().set_complete(false);

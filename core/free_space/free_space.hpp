@@ -64,7 +64,7 @@ private:
     H5MOTE_STEP Status check(const MessageIterator& message, const Managers& managers) noexcept;
     H5MOTE_STEP Status load(const Managers& managers) noexcept;
     Status release(const Managers& managers, bool gone) noexcept;
-    Status check_end(const MessageIterator& message) noexcept;
+    Status check_end(const MessageIterator& message, std::size_t from) noexcept;
     H5MOTE_STEP Status take_over(bool& waits) noexcept;
     Status drop(MessageIterator& message, bool& waits) noexcept;
     SectionWriter writer_of(SpaceKind kind, const Rooms& rooms) noexcept;

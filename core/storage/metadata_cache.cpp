@@ -436,7 +436,6 @@ void VerifiedBlocks::set_verified(Address address, Address size) noexcept {
 }
 
 void MetadataCache::leave(CacheEntry& entry) noexcept {
-    constexpr bool kRemembers = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
     if (kRemembers && entry.fresh_ && !hook_.atomic && !hook_.is_unrecorded(entry.address_)) {
         note_left(entry.address_, entry.size_);
     }

@@ -193,6 +193,7 @@ using VerifiedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, VerifiedBlock
 /// has no room.
 class LeftBlocks {
 public:
+    static constexpr bool kRemembers = true;
     bool has_left(Address address) const noexcept;
     void note_left(Address address, Address size) noexcept;
     void settle_left() noexcept { count_ = 0; }
@@ -211,6 +212,7 @@ private:
 /// Takes its place in builds whose transactions are short or that only read.
 class NoLeftBlocks {
 public:
+    static constexpr bool kRemembers = false;
     static constexpr bool has_left(Address /*address*/) noexcept { return false; }
     static void note_left(Address /*address*/, Address /*size*/) noexcept {}
     static void settle_left() noexcept {}

@@ -4,7 +4,6 @@
 #include "promising_driver.hpp"
 #include "recording_driver.hpp"
 
-#include <h5mote/check.hpp>
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/formats.hpp>
 #include <h5mote/h5mote.hpp>
@@ -21,12 +20,6 @@ namespace h5mote_test {
 
 using Image = RecordingDriver::Image;
 using Kind = DriverOperation::Kind;
-
-class Problems final : public h5mote::CheckReporter {
-public:
-    void problem(const h5mote::Problem& problem) noexcept override { count += problem.note ? 0 : 1; }
-    unsigned count = 0;
-};
 
 // A recorded file in memory whose storage promises atomic units of `unit` bytes.
 struct RecordedFile {

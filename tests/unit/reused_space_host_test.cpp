@@ -1,6 +1,7 @@
 // New blocks in space that is used again, in metadata caches too small for all that a call changes. On a storage on
 // which only the order of writes can be relied on, nothing that was never written may be reached after a cut.
 #include "recorded_file.hpp"
+#include "sound.hpp"
 
 #include <string>
 #include <vector>
@@ -17,9 +18,9 @@ constexpr auto kByte = datatype_of<std::uint8_t>();
 void expect_sound(const Image& image) {
     RecordedFile copy(image, 512, formats::all);
     File file = copy.open(65536, true);
-    Problems problems;
-    EXPECT_EQ(check_file(file, {}, problems), Status::ok);
-    EXPECT_EQ(problems.count, 0U);
+    const Findings findings = findings_in(file);
+    EXPECT_EQ(findings.status, Status::ok);
+    EXPECT_EQ(findings.problems, 0U);
 }
 
 void make_space(File& file, std::uint64_t bytes) {

@@ -1,5 +1,7 @@
 // The order in which blocks must reach the storage. The power fails within calls that change two related blocks, or a
 // metadata block and the raw data that it refers to, also where the metadata cache writes to make room.
+#include <h5mote/check.hpp>
+
 #include "counting_driver.hpp"
 #include "recorded_file.hpp"
 #include "sound.hpp"
@@ -17,6 +19,12 @@ namespace {
 
 using namespace h5mote;
 using namespace h5mote_test;
+
+class Problems final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override { count += problem.note ? 0 : 1; }
+    unsigned count = 0;
+};
 
 constexpr std::int32_t kFill = 7;
 

@@ -33,12 +33,12 @@ struct Limits {
 namespace footprint {
 inline constexpr bool kWide = sizeof(void*) > 4;
 inline constexpr bool kLarge = H5MOTE_LARGE_FILES != 0;
-inline constexpr std::size_t kFile = (kWide    ? 448
-                                      : kLarge ? 320
-                                               : 252) +
-                                     (kLarge ? 24 : 12) * std::size_t{H5MOTE_FREE_EXTENTS} +
-                                     (H5MOTE_PARTIAL_IO != 0 ? 32 : 4) * sizeof(void*) +
-                                     (H5MOTE_ALL_FORMATS != 0 ? 1008 : 0);
+inline constexpr std::size_t kFile =
+    (kWide    ? 448
+     : kLarge ? 320
+              : 252) +
+    (kLarge ? 24 : 12) * std::size_t{H5MOTE_FREE_EXTENTS} + (H5MOTE_PARTIAL_IO != 0 ? 32 : 4) * sizeof(void*) +
+    (H5MOTE_ALL_FORMATS != 0 ? 744 : 0) + (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 ? (kLarge ? 264 : 132) : 0);
 inline constexpr std::size_t kDataset = kWide                     ? 344
                                         : kLarge                  ? 296
                                         : H5MOTE_ALL_FORMATS != 0 ? 200

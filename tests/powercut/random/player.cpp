@@ -339,7 +339,10 @@ void Player::step(const Step& step) {
             while (!session_->datasets.empty()) {
                 leave_object(session_->datasets.begin()->first);
             }
-            return everything_ && random.one_in(2) ? reclaim() : void();
+            if (everything_ && random.one_in(2)) {
+                reclaim();
+            }
+            return;
         case Action::flush:
             return flush();
         case Action::reopen:
