@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#if H5MOTE_ALL_FORMATS
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
 
 namespace {
 
