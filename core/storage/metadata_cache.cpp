@@ -349,7 +349,7 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, Checks
     if (memory == nullptr) {
         // The budget allows the block, but free memory is in pieces: write changed blocks, so that they can be dropped
         // as well.
-        H5MOTE_TRY(evict_fresh(budget_));
+        H5MOTE_TRY(evict_fresh(budget_, false));
         if (next_phase(Phase::index) != Phase::none) {
             H5MOTE_TRY(hook_.write_changes());
         }
@@ -385,13 +385,14 @@ Status MetadataCache::make_room(std::size_t size) noexcept {
     // search is rare.
     const bool large = is_generous() && need <= budget_ / 2;
     const std::size_t wanted = large ? need + budget_ / 16 : need;
-    if (evict_clean(wanted)) {
+    const bool keep = kRemembers && !hook_.incomplete;
+    if (evict_clean(wanted, keep)) {
         return Status::ok;
     }
-    H5MOTE_TRY(evict_fresh(wanted));
+    H5MOTE_TRY(evict_fresh(wanted, keep));
     if (used_ + wanted > budget_) {
         H5MOTE_TRY(hook_.write_changes());
-        if (!evict_clean(wanted) && !(large && used_ + need <= budget_)) {
+        if (!evict_clean(wanted, false) && !(large && used_ + need <= budget_)) {
             return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 1, used_ + need);
         }
     }
@@ -436,7 +437,7 @@ void VerifiedBlocks::set_verified(Address address, Address size) noexcept {
 }
 
 void MetadataCache::leave(CacheEntry& entry) noexcept {
-    if (kRemembers && entry.fresh_ && !hook_.atomic && !hook_.is_unrecorded(entry.address_)) {
+    if (seems_live(entry)) {
         note_left(entry.address_, entry.size_);
     }
     remove(entry);
@@ -450,25 +451,29 @@ bool LeftBlocks::has_left(Address address) const noexcept {
     return found;
 }
 
+unsigned LeftBlocks::place(Address begin, Address end) const noexcept {
+    unsigned i = 0;
+    while (i < count_ && ranges_[i].end != begin && ranges_[i].begin != end) {
+        ++i;
+    }
+    return i;
+}
+
 void LeftBlocks::note_left(Address address, Address size) noexcept {
     const Address end = address + size;
-    for (unsigned i = 0; i < count_; ++i) {
+    const unsigned i = place(address, end);
+    if (i < count_) {
         Range& range = ranges_[i];
-        if (range.end == address || range.begin == end) {
-            range.begin = range.begin == end ? address : range.begin;
-            range.end = range.end == address ? end : range.end;
-            return;
-        }
-    }
-    if (count_ < kMost) {
+        range = range.begin == end ? Range{address, range.end} : Range{range.begin, end};
+    } else if (i < kMost) {
         ranges_[count_++] = {address, end};
     }
 }
 
-bool MetadataCache::evict_clean(std::size_t need) noexcept {
+bool MetadataCache::evict_clean(std::size_t need, bool keep) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && !entry->dirty()) {
+        if (entry->pins_ == 0 && !entry->dirty() && !is_kept(*entry, keep)) {
             leave(*entry);
         }
         entry = previous;
@@ -476,10 +481,10 @@ bool MetadataCache::evict_clean(std::size_t need) noexcept {
     return used_ + need <= budget_;
 }
 
-Status MetadataCache::evict_fresh(std::size_t need) noexcept {
+Status MetadataCache::evict_fresh(std::size_t need, bool keep) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
         CacheEntry* previous = lru_.previous(*entry);
-        if (entry->pins_ == 0 && entry->fresh_) {
+        if (entry->pins_ == 0 && entry->fresh_ && !is_kept(*entry, keep)) {
             H5MOTE_TRY(write(*entry));
             leave(*entry);
         }

@@ -14,8 +14,9 @@
 //
 // A block is `fresh` from its creation until the commit that first makes it reachable: nothing on the storage points to
 // it, so it may be written at any time. Behind the recorded end of the file that stays known when it is evicted and
-// read again. A fresh block in space that is used again counts as live then, which is safe as long as the storage has
-// it in a state in which it may be found: it may be written after what makes it reachable.
+// read again. For a fresh block in space that is used again, LeftBlocks keeps that knowledge. Profile logger has no
+// such table: there the block counts as live then, which is safe as long as the storage has it in a state in which it
+// may be found, for it may be written after what makes it reachable.
 //
 // A changed block is written in one piece, from the first changed byte, or from its checksum if that comes before, to
 // its end. Blocks of at most one sector are placed inside one by FileSpace, so that this write is atomic.
@@ -189,12 +190,15 @@ using VerifiedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, VerifiedBlock
 /// Where the new blocks lie that have left the cache since the last commit, before the recorded end of the file: in
 /// free space that is used again. Read again, such a block would pass for one that something leads to, and its changes
 /// would no longer come before those of the block that will lead to it. What is put in the same place before the next
-/// commit is new as well. Only the first ranges are remembered: to keep the blocks of others in memory, a small cache
-/// has no room.
+/// commit is new as well. The table has room for a few ranges: a cache that needs the memory of a block beyond them
+/// makes a commit first, unless it is in the middle of one.
 class LeftBlocks {
 public:
     static constexpr bool kRemembers = true;
     bool has_left(Address address) const noexcept;
+    /// Whether the table has room for that block.
+    bool can_note(Address address, Address size) const noexcept { return place(address, address + size) < kMost; }
+    /// Does nothing when the table has no room.
     void note_left(Address address, Address size) noexcept;
     void settle_left() noexcept { count_ = 0; }
 
@@ -205,6 +209,9 @@ private:
         Address end;
     };
 
+    // The range that the block makes longer, else the first unused one, which is kMost when all are used.
+    unsigned place(Address begin, Address end) const noexcept;
+
     Range ranges_[kMost] = {};
     unsigned count_ = 0;
 };
@@ -214,6 +221,7 @@ class NoLeftBlocks {
 public:
     static constexpr bool kRemembers = false;
     static constexpr bool has_left(Address /*address*/) noexcept { return false; }
+    static constexpr bool can_note(Address /*address*/, Address /*size*/) noexcept { return false; }
     static void note_left(Address /*address*/, Address /*size*/) noexcept {}
     static void settle_left() noexcept {}
 };
@@ -392,10 +400,18 @@ private:
     }
     Status add(Usage usage, Address address, std::size_t size, ChecksumPlace checksum, CacheEntry*& entry) noexcept;
     Status make_room(std::size_t size) noexcept;
-    // Removes a block that may be read again, and remembers that it is new, where nothing else tells that.
+    // Whether a block is new and, read again, would pass for a live one, for nothing but LeftBlocks can tell.
+    bool seems_live(const CacheEntry& entry) const noexcept {
+        return kRemembers && entry.fresh_ && !hook_.atomic && !hook_.is_unrecorded(entry.address_);
+    }
+    // Removes a block that may be read again.
     void leave(CacheEntry& entry) noexcept;
-    bool evict_clean(std::size_t need) noexcept;
-    Status evict_fresh(std::size_t need) noexcept;
+    // `keep`: new blocks stay that LeftBlocks has no room for.
+    bool evict_clean(std::size_t need, bool keep) noexcept;
+    Status evict_fresh(std::size_t need, bool keep) noexcept;
+    bool is_kept(const CacheEntry& entry, bool keep) const noexcept {
+        return kRemembers && keep && seems_live(entry) && !can_note(entry.address_, entry.size_);
+    }
     Status write(CacheEntry& entry) noexcept;
     static Status write_run(MetadataCache& cache, CacheEntry& first) noexcept;
     void unlink(CacheEntry& entry) noexcept;

@@ -11,9 +11,13 @@ using namespace h5mote_test;
 
 namespace {
 
+constexpr bool kRemembersLeft = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
+
 class Hook final : public CommitHook {
 public:
-    bool is_unrecorded(Address address) const noexcept override { return address >= recorded_end; }
+    bool is_unrecorded(Address address) const noexcept override {
+        return address >= recorded_end || cache->has_left(address);
+    }
     Status write_changes() noexcept override {
         ++commits;
         Status status = cache->flush(Phase::fresh);
@@ -292,13 +296,35 @@ TEST(MetadataCache, FreshBlocksStayFresh) {
     ASSERT_EQ(cache.protect(Usage::btree, 4096 + 128, 96, block), Status::ok);
     EXPECT_FALSE(block->fresh());
     block.reset();
-    // In space that is used again nothing tells them from live ones.
+    // In space that is used again only builds that remember them tell them from live ones.
     for (Address address = 0; address < 8 * 128; address += 128) {
         make(address);
     }
     EXPECT_EQ(bench.hook.commits, 0U);
     ASSERT_EQ(cache.protect(Usage::btree, 0, 96, block), Status::ok);
-    EXPECT_FALSE(block->fresh());
+    EXPECT_EQ(block->fresh(), kRemembersLeft);
+}
+
+// More new blocks in space that is used again than the cache remembers, each in a range of its own.
+TEST(MetadataCache, ACommitComesBeforeAFreshBlockIsForgotten) {
+    constexpr Address kStep = 256;
+    constexpr Address kBlocks = 60;
+    CacheBench bench(512);
+    bench.hook.recorded_end = kBlocks * kStep;
+    Address first = 0;  // the first block that was made since the last commit
+    for (Address i = 0; i < kBlocks; ++i) {
+        Pinned block;
+        const unsigned commits = bench.hook.commits;
+        ASSERT_EQ(bench.cache.create(Usage::btree, i * kStep, 96, block), Status::ok);
+        MetadataCache::mark_dirty(*block, 0, Phase::index);
+        block.reset();
+        first = bench.hook.commits == commits ? first : i;
+        for (Address k = first; k < i; ++k) {
+            EXPECT_TRUE(!kRemembersLeft || bench.cache.find(k * kStep) || bench.cache.has_left(k * kStep));
+        }
+    }
+    EXPECT_EQ(bench.hook.commits > 0, kRemembersLeft);
+    EXPECT_TRUE(bench.hook.commits < 5);
 }
 
 TEST(MetadataCache, AChecksumIsWrittenWhereTheBlockHasIt) {
