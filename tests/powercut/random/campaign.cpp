@@ -11,7 +11,11 @@ const char* name_of(Medium medium) {
 
 Plan plan_of(Medium medium, std::uint64_t seed) {
     Random random(seed * 4 + static_cast<std::uint64_t>(medium));
-    return draw_plan(random, 10 + random.below(60));
+    Plan plan = draw_plan(random, 10 + random.below(60));
+    plan.wide = seed % 5 % 3 == 0;  // two of five, and none of those in CMakeLists.txt
+    static constexpr std::uint64_t kUserBlocks[] = {0, 0, 512, 1024, 4096};
+    plan.user_block = plan.wide ? random.of(kUserBlocks) : 0;
+    return plan;
 }
 
 void Cutter::fail(const std::string& what) {
@@ -64,6 +68,8 @@ void Cutter::tell_what_followed(bool of_interest) {
 
 bool Cutter::go_on(Storage& storage, World& world, Ledger& ledger, const std::string& where) {
     Plan plan = draw_plan(random_, trial_.goes_on);
+    plan.wide = trial_.plan.wide;
+    plan.user_block = trial_.plan.user_block;
     plan.steps.resize(std::min(plan.steps.size(), trial_.goes_on));
     Player player(storage, world, ledger);
     player.tells = trial_.tells;

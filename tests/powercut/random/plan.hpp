@@ -41,6 +41,11 @@ struct Step {
 
 struct Plan {
     std::uint64_t seed = 0;  ///< chooses the cache sizes of the first opening, and how the file is created
+    /// Whether there are committed datatypes, virtual datasets and a user block, too. Not with all seeds: then the
+    /// workloads of earlier faults stay what they were.
+    bool wide = false;
+    /// FileCreate::user_block. What goes on after a cut has the same, for that is where it looks for the superblock.
+    std::uint64_t user_block = 0;
     std::vector<Step> steps;
 };
 

@@ -96,6 +96,13 @@ namespace {
     create.page_size = random.of(kPages);
 }
 
+template <typename Create>
+void set_user_block([[maybe_unused]] std::uint64_t bytes, [[maybe_unused]] Create& create) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        create.user_block = bytes;
+    }
+}
+
 // Equal messages are stored only once, in lists and trees.
 [[maybe_unused]] void draw_shared_messages(Random& random, FileCreate& create) {
 #if H5MOTE_ALL_FORMATS
@@ -261,11 +268,13 @@ std::string Player::play(const Plan& plan) {
     create.superblock_version = random.one_in(3) ? 3 : 2;
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         draw_file_space(random, create);
-        everything_ = random.one_in(2);
+        wide_ = plan.wide;
+        everything_ = random.one_in(2) || wide_;
         draw_attributes(random, everything_, create);
         if (everything_ && random.one_in(3)) {
             draw_shared_messages(random, create);
         }
+        set_user_block(plan.user_block, create);
     }
     open(draw_access(random, everything_), create);
     for (const Step& each : plan.steps) {
@@ -366,7 +375,7 @@ std::vector<std::string> Player::paths(bool datasets, bool logs) const {
                 if (object.dataset ? !logs || object.shape.is_log : !datasets) {
                     found.push_back(full);
                 }
-                if (!object.dataset) {
+                if (object.is_group()) {
                     open.push_back({link.object, full});
                 }
             } else if (link.type == World::Link::Type::soft && !datasets) {
@@ -393,7 +402,7 @@ std::string Player::some_path(Random& random) {
                                          "battery"};
     std::string group = kGroups[random.below(5)];
     const World::Object* const there = world_.find(group);
-    if (there == nullptr || there->dataset) {
+    if (there == nullptr || !there->is_group()) {
         group = "";
     }
     // Many names, so that groups need heaps and trees of more than one block.

@@ -81,6 +81,8 @@ void draw_attributes([[maybe_unused]] Random& random, [[maybe_unused]] bool othe
     }
 }
 
+struct DatasetDraw;
+
 class Player {
 public:
     /// `world` is what the storage holds at the beginning, `ledger` records what may be found there. Both are borrowed.
@@ -117,6 +119,9 @@ private:
     void set_extent(h5mote::Dataset& handle, const std::string& path, const Dims& dims);
     void make_dataset(const std::string& path, Random& random);
     void make_group(const std::string& path, Random& random);
+    void commit_datatype(const std::string& path, Random& random);
+    bool draw_committed(const std::string& path, Random& random, DatasetDraw& draw, h5mote::NamedDatatype& type);
+    static void draw_virtual(DatasetDraw& draw, h5mote::NewMapping& mapping);
     void set_attribute(Random& random);
     void set_comment(const std::string& path, Random& random);
     void replace_attribute(Random& random);
@@ -147,6 +152,7 @@ private:
     std::unique_ptr<Session> session_;
     std::string bad_;
     bool everything_ = false;  // the library has all parts of the format
+    bool wide_ = false;        // what Plan::wide says, where the library has them
     bool unclear_ = false;     // a call failed that may have changed something: kill() finds out what is there
 };
 

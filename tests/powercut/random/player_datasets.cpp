@@ -153,7 +153,7 @@ void Player::write(const std::string& path, Random& random) {
     World::Object& object = *world_.find(path);
     // Without atomic transactions a cut may leave half of an element that crosses the end of a sector (vfd/README.md):
     // no string is found then.
-    if (object.shape.texts && !storage_.atomic()) {
+    if (object.shape.is_virtual || (object.shape.texts && !storage_.atomic())) {
         return;
     }
     for (const std::uint64_t dim : object.dims()) {

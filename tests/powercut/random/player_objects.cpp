@@ -236,15 +236,30 @@ void Player::make_dataset(const std::string& path, Random& random) {
     if (world_.link(path).type != World::Link::Type::none) {
         return;
     }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (wide_ && random.one_in(5)) {
+            return commit_datatype(path, random);
+        }
+    }
     DatasetDraw draw;
     // Compact data is overwritten in place, in the object header. Without atomic transactions it must fit in one
     // sector.
     draw_dataset(random, storage_.atomic() ? 4000 : 400, world_.made, everything_, draw);
     draw_attributes(random, everything_, draw.create);
-    auto made = session_->root.create_dataset(
-        path, DatatypeView({draw.shape.type.data(), draw.shape.type.size()}),
-        Dataspace::simple({draw.dims.data(), draw.dims.size()}, {draw.max_dims.data(), draw.max_dims.size()}),
-        draw.create);
+    NewMapping mapping;
+    NamedDatatype committed;
+    bool is_committed = false;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        is_committed = wide_ && random.one_in(2) && draw_committed(path, random, draw, committed);
+        if (wide_ && !draw.shape.texts && !draw.shape.box.empty() && random.one_in(5)) {
+            draw_virtual(draw, mapping);
+        }
+    }
+    const Dataspace space =
+        Dataspace::simple({draw.dims.data(), draw.dims.size()}, {draw.max_dims.data(), draw.max_dims.size()});
+    const DatatypeView type({draw.shape.type.data(), draw.shape.type.size()});
+    auto made = is_committed ? session_->root.create_dataset(path, committed, space, draw.create)
+                             : session_->root.create_dataset(path, type, space, draw.create);
     std::string text = "create dataset " + path + " of " + std::to_string(draw.shape.element) + " bytes,";
     for (std::size_t d = 0; d < draw.dims.size(); ++d) {
         text += " " + std::to_string(draw.dims[d]) +
@@ -255,6 +270,8 @@ void Player::make_dataset(const std::string& path, Random& random) {
             : draw.create.layout == Layout::contiguous ? ", contiguous"
                                                        : "";
     text += draw.shape.texts ? ", strings" : "";
+    text += is_committed ? ", committed datatype" : "";
+    text += draw.shape.is_virtual ? ", virtual" : "";
     text += ", filters " + std::to_string(draw.create.filters.size()) + ", allocation " +
             std::to_string(static_cast<int>(draw.create.allocation)) + ", reserve " +
             std::to_string(draw.create.reserve) + (draw.create.fill.empty() ? "" : ", fill value");
@@ -283,6 +300,11 @@ void Player::make_group(const std::string& path, Random& random) {
     if (world_.link(path).type != World::Link::Type::none) {
         return;
     }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (wide_ && random.one_in(2)) {
+            return commit_datatype(path, random);
+        }
+    }
     GroupCreate create;
     if (everything_ && random.one_in(2)) {
         create.min_dense = static_cast<std::uint16_t>(random.below(3));
@@ -309,6 +331,10 @@ Status Player::with_object(const std::string& path, const Call& call) {
     if (object->dataset) {
         Dataset* const handle = dataset(path);
         return handle == nullptr ? Status::over_budget : call(*handle);
+    }
+    if (object->datatype) {
+        auto type = session_->root.open_object(path);
+        return type ? call(*type) : type.status();
     }
     auto group = session_->root.open_group(path);
     return group ? call(*group) : group.status();
@@ -503,7 +529,7 @@ void Player::move_link(Random& random) {
     }
     const std::string& from = all[random.below(all.size())];
     const World::Object* const object = world_.find(from);
-    if (to.rfind(from, 0) == 0 || (object != nullptr && !object->dataset && !storage_.atomic()) ||
+    if (to.rfind(from, 0) == 0 || (object != nullptr && object->is_group() && !storage_.atomic()) ||
         (object != nullptr && world_.ambiguous(to, world_.link(from).object))) {
         return;
     }

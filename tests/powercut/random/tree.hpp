@@ -32,12 +32,13 @@ struct Tree {
     };
     struct Node {
         bool dataset = false;
+        bool datatype = false;    ///< a committed datatype
         std::vector<Link> links;  ///< of a group, sorted by name; a name that the file has twice is listed twice
         std::vector<Attribute> attributes;
         std::uint64_t attribute_count = 0;  ///< the number that the library reports without listing them
         Dims dims;
         std::uint32_t element = 0;  ///< bytes of an element in the file
-        std::string mark;           ///< tag of its opaque type or of the first member; libhdf5 only
+        std::string mark;           ///< tag of its opaque type or of the first member; of datasets libhdf5 only
         Blob data;                  ///< all elements, in the datatype that the file has
     };
 

@@ -39,6 +39,7 @@ public:
             return;
         }
         node.dataset = type == ObjectType::dataset;
+        node.datatype = type == ObjectType::datatype;
         node.attribute_count = count;
         attributes(*opened, node, path);
         ordered_attributes(*opened, count, path);
@@ -48,6 +49,9 @@ public:
         put_comment({comment, length}, node);
         if (node.dataset) {
             data(node, path);
+        } else if (node.datatype) {
+            auto committed = NamedDatatype::from(static_cast<Object&&>(*opened));
+            node.element = good(committed.status(), path, "datatype") ? committed->type().size() : 0;
         } else {
             links(node, path);
         }

@@ -26,6 +26,7 @@ public:
             tree_.root = info.addr;
         }
         node.dataset = info.type == H5O_TYPE_DATASET;
+        node.datatype = info.type == H5O_TYPE_NAMED_DATATYPE;
         node.attribute_count = info.num_attrs;
         Walk<Tree::Attribute> attributes{*this, node.attributes, path};
         if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, attribute, &attributes) < 0) {
@@ -38,6 +39,11 @@ public:
         put_comment(comment, node);
         if (node.dataset) {
             data(id, node, path);
+            return;
+        }
+        if (node.datatype) {
+            node.element = static_cast<std::uint32_t>(H5Tget_size(id));
+            node.mark = tag_of(id);
             return;
         }
         Walk<Tree::Link> links{*this, node.links, path};
@@ -124,6 +130,13 @@ private:
         return 0;
     }
 
+    static std::string tag_of(hid_t type) {
+        char* const tag = H5Tget_tag(type);
+        std::string text = tag == nullptr ? "" : tag;
+        H5free_memory(tag);
+        return text;
+    }
+
     void data(hid_t id, Tree::Node& node, const std::string& path) {
         const Hdf5Id space(H5Dget_space(id), H5Sclose);
         const Hdf5Id type(H5Dget_type(id), H5Tclose);
@@ -137,9 +150,7 @@ private:
         node.dims.assign(dims.begin(), dims.end());
         node.element = static_cast<std::uint32_t>(H5Tget_size(type));
         const Hdf5Id member(H5Tget_class(type) == H5T_COMPOUND ? H5Tget_member_type(type, 0) : H5Tcopy(type), H5Tclose);
-        char* const tag = H5Tget_tag(member);
-        node.mark = tag == nullptr ? "" : tag;
-        H5free_memory(tag);
+        node.mark = tag_of(member);
         const hssize_t count = H5Sget_simple_extent_npoints(space);
         if (count < 0 || static_cast<std::uint64_t>(count) * node.element > 1000000) {
             bad += path + ": " + std::to_string(count) + " elements; ";
@@ -194,7 +205,7 @@ void sort(Tree& tree) {
 }
 
 std::string nodes_differ(const Tree::Node& a, const Tree::Node& b) {
-    std::string text = a.dataset != b.dataset ? "kind; " : "";
+    std::string text = a.dataset != b.dataset || a.datatype != b.datatype ? "kind; " : "";
     text += a.dims != b.dims || a.element != b.element ? "shape; " : "";
     text += a.data != b.data ? "data; " : "";
     text += a.attribute_count != b.attribute_count ? "number of attributes " + std::to_string(a.attribute_count) +

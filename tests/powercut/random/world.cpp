@@ -121,11 +121,18 @@ bool World::ambiguous(const std::string& path, unsigned object, bool copied) {
     const auto states = group->links.find(name);
     return states != group->links.end() &&
            std::any_of(states->second.begin(), states->second.end(), [&](const Link& link) {
-               if (link.type != Link::Type::hard || (link.object == object && !copied)) {
-                   return false;
-               }
-               const Object& other = objects.at(link.object);
-               return other.dataset == one.dataset && other.shape.mark == one.shape.mark;
+               return link.type == Link::Type::hard && (link.object != object || copied) &&
+                      objects.at(link.object).looks_like(one);
+           });
+}
+
+bool World::ambiguous(const std::string& path, const Object& object) {
+    std::string name;
+    Object* const group = parent(path, name);
+    const auto states = group->links.find(name);
+    return states != group->links.end() &&
+           std::any_of(states->second.begin(), states->second.end(), [&](const Link& link) {
+               return link.type == Link::Type::hard && objects.at(link.object).looks_like(object);
            });
 }
 
@@ -163,6 +170,7 @@ unsigned World::copy(unsigned number, unsigned levels, bool with_attributes, std
     Object result;
     const Object& from = objects.at(number);
     result.dataset = from.dataset;
+    result.datatype = from.datatype;
     result.shape = from.shape;
     result.now = from.now;
     if (from.dataset) {
@@ -286,6 +294,11 @@ void World::adopt(const World& found) {
     }
 }
 
+// Whether the datatype of a dataset, or a committed one, is that of the object.
+bool World::is_marked(const Object& object, const Tree::Node& node) {
+    return node.element == object.shape.element && node.mark == std::to_string(object.shape.mark);
+}
+
 std::string World::judge(const Tree& tree, World& found) const {
     found = World();
     found.created = true;
@@ -316,12 +329,13 @@ std::string World::judge(const Tree& tree, unsigned number, std::uint64_t addres
         return path + ": not there; ";
     }
     const Tree::Node& node = at->second;
-    if (node.dataset != object.dataset) {
+    if (node.dataset != object.dataset || node.datatype != object.datatype) {
         return path + ": another kind of object; ";
     }
     Object& result = found.objects[number];
     result = Object();
     result.dataset = object.dataset;
+    result.datatype = object.datatype;
     result.shape = object.shape;
     std::string bad = node.attribute_count == node.attributes.size() ? "" : path + ": number of attributes; ";
     std::set<std::string> seen;
@@ -351,6 +365,9 @@ std::string World::judge(const Tree& tree, unsigned number, std::uint64_t addres
     }
     if (object.dataset) {
         return bad + judge_data(object, node, path, result);
+    }
+    if (object.datatype) {
+        return bad + (is_marked(object, node) ? "" : path + ": another datatype; ");
     }
     seen.clear();
     for (const Tree::Link& link : node.links) {
@@ -396,7 +413,7 @@ std::string World::judge_data(const Object& object, const Tree::Node& node, cons
         }
         return all;
     };
-    if (node.element != object.shape.element || node.mark != std::to_string(object.shape.mark)) {
+    if (!is_marked(object, node)) {
         return path + ": another dataset, of " + std::to_string(node.element) + " bytes, mark " + node.mark + "; ";
     }
     std::size_t newest = 0;  // of the extents, the newest that it may be, counted from 1

@@ -40,6 +40,8 @@ public:
         std::size_t filters = 0;             ///< how many there are
         bool chunked = false;                ///< set_extent() works
         bool is_log = false;                 ///< append() works: one dimension, which is unlimited
+        /// A virtual dataset whose sources are not there: all elements have the fill value.
+        bool is_virtual = false;
         /// The elements are strings of variable length. Here each is a text of `element` bytes, padded with zeros.
         bool texts = false;
         Blob fill;          ///< the fill value
@@ -48,6 +50,7 @@ public:
     };
     struct Object {
         bool dataset = false;
+        bool datatype = false;  ///< a committed one; `shape` has its size and mark
         std::map<std::string, std::vector<Link>> links;
         std::map<std::string, std::vector<Value>> attributes;
         /// Old and new names of attributes that were there for certain when they were renamed: one of both is found,
@@ -61,6 +64,11 @@ public:
         /// them. Where an earlier extent is found they have an earlier value.
         std::map<std::size_t, std::size_t> cut_off;
 
+        bool is_group() const { return !dataset && !datatype; }
+        /// Whether nothing but what is stored in an object tells it from this one.
+        bool looks_like(const Object& other) const {
+            return dataset == other.dataset && datatype == other.datatype && shape.mark == other.shape.mark;
+        }
         const Dims& dims() const { return extents.back().dims; }
         std::size_t place(const Dims& at) const;
         /// Gives an element another value.
@@ -96,6 +104,8 @@ public:
     /// dataset copied, or both groups. What is found under that name could not be told apart. `copied`: it would stand
     /// for a copy of `object`, so that this one looks like it, too.
     bool ambiguous(const std::string& path, unsigned object, bool copied = false);
+    /// The same for an object that is going to be made.
+    bool ambiguous(const std::string& path, const Object& object);
     /// Gives the newest state of a link to another path.
     void move_link(const std::string& from, const std::string& to);
     unsigned add(Object&& object);
@@ -120,6 +130,7 @@ private:
     std::string judge(const Tree& tree, unsigned object, std::uint64_t address, const std::string& path,
                       World& found) const;
     std::string judge_data(const Object& object, const Tree::Node& node, const std::string& path, Object& found) const;
+    static bool is_marked(const Object& object, const Tree::Node& node);
     void keep_reachable();
 };
 
