@@ -175,7 +175,8 @@ public:
     /// A power cut before the next flush() that returns ok leaves the object under its old name or the new one. If the
     /// two are in different groups, or in one that has many links or was packed by libhdf5, it may also be there under
     /// both, and its count of links may be too high by one or two, as with unlink(); on a storage whose sync is no
-    /// commit the call itself may then write and sync. After no_space, too, it may have both names.
+    /// commit the call itself may then write and sync. It may have both names, too, after no_space, and after
+    /// out_of_memory or io_error when the new name could not be removed again.
     ///
     /// already_exists: there is a link at `to`, also if that is the same as `from`. invalid_argument: `group` belongs
     /// to another file, or `from` ends in no name. unsupported: one of the groups keeps its links where they cannot be

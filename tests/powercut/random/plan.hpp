@@ -44,6 +44,8 @@ struct Plan {
     /// Whether there are committed datatypes, virtual datasets and a user block, too. Not with all seeds: then the
     /// workloads of earlier faults stay what they were.
     bool wide = false;
+    /// Whether some steps find no memory for a while. Not with all seeds, either.
+    bool refuses_memory = false;
     /// FileCreate::user_block. What goes on after a cut has the same, for that is where it looks for the superblock.
     std::uint64_t user_block = 0;
     std::vector<Step> steps;

@@ -537,10 +537,11 @@ void Player::move_link(Random& random) {
     if (done(status, "move " + from + " to " + to, {Status::over_budget})) {
         world_.move_link(from, to);
     } else {
-        // For a while the link had both names, and still has them if there is no space for removing the new one.
+        // For a while the link had both names, and still has them if there is no space, or no memory, for removing the
+        // new one.
         world_.set_link(to, world_.link(from));
         world_.set_link(to, {});
-        unclear_ = status == Status::no_space;
+        unclear_ = status == Status::no_space || status == Status::out_of_memory;
     }
 }
 

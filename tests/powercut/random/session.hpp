@@ -16,15 +16,48 @@ inline const h5mote::Formats& formats_of([[maybe_unused]] bool everything) {
     return h5mote::formats::standard;
 }
 
+/// Refuses some allocations in a row when it is told to. After a refusal the library drops what it can do without and
+/// asks again, so that it takes several to make a call fail.
+class RefusingAllocator final : public h5mote::Allocator {
+public:
+    /// After `first` more allocations, `count` of them are refused. 0: none is, from now on.
+    void refuse(std::size_t first, std::size_t count) {
+        first_ = first;
+        count_ = count;
+        refused_ = false;
+    }
+    /// Whether one was refused since refuse() was called.
+    bool has_refused() const { return refused_; }
+
+private:
+    void* do_allocate(std::size_t size, std::size_t alignment) noexcept override {
+        if (count_ != 0 && first_ == 0) {
+            --count_;
+            refused_ = true;
+            return nullptr;
+        }
+        first_ -= first_ == 0 ? 0 : 1;
+        return inner_.allocate(size, alignment);
+    }
+    void do_release(void* memory, std::size_t size) noexcept override { inner_.release(memory, size); }
+    void* do_resize(void*, std::size_t, std::size_t) noexcept override { return nullptr; }
+    h5mote::MemoryUsage do_usage() const noexcept override { return inner_.usage(); }
+
+    FrugalAllocator inner_;
+    std::size_t first_ = 0;
+    std::size_t count_ = 0;
+    bool refused_ = false;
+};
+
 struct Player::Session {
     /// `everything`: with all parts of the format.
     Session(h5mote::Driver& inner, bool everything)
         : driver(inner), library(allocator, port, all_filters(), formats_of(everything)) {
-        allocator.prepare(library);
+        FrugalAllocator::prepare(library);
     }
 
     Killable driver;
-    FrugalAllocator allocator;
+    RefusingAllocator allocator;
     h5mote::NullPort port;
     h5mote::Library library;
     h5mote::File file;
