@@ -173,6 +173,7 @@ Status FileSpace::begin_block(Usage usage, Address size, Address& address, bool*
     if (used < block && within(start, block, limit_) && grow_storage(start + block) == Status::ok) {
         rest(kind) = {end_, block - used};
         end_ = start + block;
+        steps_.use(end_);  // what is put into the rest may go again, and the end of the file with it
     }
     return Status::ok;
 }

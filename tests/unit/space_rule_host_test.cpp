@@ -92,12 +92,16 @@ class Model {
 public:
     explicit Model(FileSpace& space) noexcept : space_(space) {}
 
-    void take(Address address, Address size) {
+    // `zeros`: nobody has written there before.
+    void take(Address address, Address size, bool zeros) {
         const auto end = static_cast<std::size_t>(address + size);
         bytes_.resize(std::max(bytes_.size(), end), kFree);
+        written_.resize(bytes_.size());
         for (auto at = static_cast<std::size_t>(address); at < end; ++at) {
             ASSERT_EQ(bytes_[at], kFree) << "byte " << at << " was given out";
+            ASSERT_FALSE(zeros && written_[at]) << "byte " << at << " has an old value";
             bytes_[at] = kUsed;
+            written_[at] = true;
         }
         used_ += size;
     }
@@ -140,6 +144,7 @@ private:
 
     FileSpace& space_;
     std::vector<char> bytes_;
+    std::vector<bool> written_;
     std::uint64_t used_ = 0;
 };
 
@@ -211,13 +216,14 @@ void run(const Story& story) {
     const Address unit = FileSpace::unit_of(story.unit);
     const auto allocate = [&](Usage usage, Address size) {
         Block block{0, size, usage, false};
-        const Status status = space.allocate(usage, size, block.address);
+        bool zeros = false;
+        const Status status = space.allocate(usage, size, block.address, &zeros);
         if (status != Status::ok) {
             ASSERT_EQ(status, Status::no_space);
             ASSERT_NE(story.room, kLimit);
             return;
         }
-        ASSERT_NO_FATAL_FAILURE(model.take(block.address, size));
+        ASSERT_NO_FATAL_FAILURE(model.take(block.address, size, zeros));
         ASSERT_NO_FATAL_FAILURE(check_place(block, rule, unit));
         blocks.push_back(block);
     };
