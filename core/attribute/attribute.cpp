@@ -360,8 +360,9 @@ Status StoredAttribute::next() noexcept {
                 H5MOTE_TRY(pass_shared(message.file()));
                 continue;
             }
+            ConstBytes body;
+            H5MOTE_TRY(message.view_body(body));
             if constexpr (H5MOTE_ALL_FORMATS != 0) {
-                const ConstBytes body = message.body();
                 shared = AttributeParts::are_shared(body);
                 if (shared) {
                     AttributeParts stored;
@@ -371,7 +372,7 @@ Status StoredAttribute::next() noexcept {
                     return Status::ok;
                 }
             }
-            return parts.decode(context, message.body());
+            return parts.decode(context, body);
         }
     }
 }

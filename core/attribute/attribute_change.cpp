@@ -58,7 +58,8 @@ Status find_message(MessageIterator& message, std::string_view name) noexcept {
                 H5MOTE_TRY(pass_shared(message.file()));
                 continue;
             }
-            const ConstBytes body = message.body();
+            ConstBytes body;
+            H5MOTE_TRY(message.view_body(body));
             AttributeParts parts;
             H5MOTE_TRY(parts.decode(context, body, body.size()));
             const std::string_view stored = text_of(body.subspan(parts.name, parts.name_size));

@@ -33,9 +33,11 @@ Status read_type(FileState& file, StoredAttributeMessage& stored, OwnedBytes& by
     } else {
         MessageIterator message(file, committed);
         H5MOTE_TRY(message.next(MessageType::datatype));
-        size = message.body().size();
+        ConstBytes body;
+        H5MOTE_TRY(message.view_body(body));
+        size = body.size();
         H5MOTE_TRY(bytes.reserve(size));
-        std::memcpy(bytes.data(), message.body().data(), size);
+        std::memcpy(bytes.data(), body.data(), size);
     }
     return view_datatype(file.context, bytes.first(size), type);
 }

@@ -141,8 +141,10 @@ Status Transfer::write_whole() noexcept {
 Status Transfer::write_compact(SelectionRuns& runs) noexcept {
     MessageIterator message(file_, dataset_.address());
     H5MOTE_TRY(message.next(MessageType::layout));
+    ConstBytes body;
+    H5MOTE_TRY(message.view_body(body));
     LayoutMessage layout;
-    H5MOTE_TRY(layout.decode(file_.context, file_.shape(), message.body()));
+    H5MOTE_TRY(layout.decode(file_.context, file_.shape(), body));
     const std::uint32_t offset = layout.compact_offset;
     std::byte* data = nullptr;
     H5MOTE_TRY(message.change(offset, data));

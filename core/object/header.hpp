@@ -78,6 +78,11 @@ public:
     /// The whole body in memory. Empty when it is larger than a window and there is no memory for it or the storage
     /// fails: the following call of next() returns that error, and the call after it comes to this message again.
     ConstBytes body() noexcept { return in_cache() ? block()->image().subspan(body_, slot_.size) : window_body(); }
+    /// body(), or at once the error for which it is empty.
+    Status view_body(ConstBytes& bytes) noexcept {
+        bytes = body();
+        return H5MOTE_ALL_FORMATS != 0 ? unread_ : Status::ok;
+    }
     /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
     /// see StoredMessage.
     Status open_body(MetadataWindow& body) noexcept;

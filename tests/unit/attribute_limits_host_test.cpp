@@ -9,6 +9,7 @@
 #endif
 #include "resealed.hpp"
 #include "sound.hpp"
+#include "test_allocators.hpp"
 
 #include <functional>
 #include <string>
@@ -198,6 +199,47 @@ TEST(AttributeLimits, WhatNoAttributeCanBe) {
     EXPECT_EQ(opened.root.attribute_count(count), Status::ok);
     EXPECT_EQ(count, 3U);
     EXPECT_TRUE(opened.image() == sound());
+}
+
+// The header has messages that the cache cannot hold, so that it takes no other one. Looking at them takes memory;
+// without it, nothing is said against the file.
+TEST(AttributeLimits, NoMemoryForAMessageIsToldAsThat) {
+    Image image;
+    {
+        Opened opened;
+        opened.take(File::create(opened.library, opened.storage));
+        const std::vector<std::uint8_t> values(900, 7);
+        for (const char* const name : {"large", "second"}) {
+            ASSERT_EQ(opened.root.write_attribute(name, datatype_of<std::uint8_t>(), Dataspace::simple({900}),
+                                                  as_bytes(Span<const std::uint8_t>(values.data(), values.size()))),
+                      Status::ok);
+        }
+        image = opened.image();
+    }
+    unsigned refused = 0;
+    for (std::uint64_t k = 1, failures = 1; failures != 0; ++k) {
+        MallocAllocator memory;
+        FailingAllocator failing(memory);
+        NullPort port;
+        Library library(failing, port, {}, formats::all);
+        MallocAllocator bytes;
+        GrowingMemoryDriver storage(bytes);
+        ASSERT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+        FileAccess access;
+        access.metadata_cache = 1024;
+        auto file = File::open(library, storage, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        failing.arm(k, true);
+        const Status status = file->root().write_attribute("third", std::int32_t{5});
+        failures = failing.failures();
+        failing.disarm();
+        EXPECT_EQ(status, failures != 0 ? Status::out_of_memory : Status::over_budget) << k;
+        EXPECT_FALSE(file->root().has_attribute("third"));
+        EXPECT_TRUE(findings_in(*file).none());
+        refused += failures != 0 ? 1 : 0;
+        EXPECT_EQ(file->close(), Status::ok);
+    }
+    EXPECT_GT(refused, 3U);
 }
 
 #if H5MOTE_CREATION_ORDER && defined(H5MOTE_TEST_HDF5)
