@@ -14,6 +14,7 @@ Plan plan_of(Medium medium, std::uint64_t seed) {
     Plan plan = draw_plan(random, 10 + random.below(60));
     plan.wide = seed % 5 % 3 == 0;  // two of five, and none of those in CMakeLists.txt
     plan.refuses_memory = seed % 7 < 2;
+    plan.fails = seed % 11 / 2 == 1;
     static constexpr std::uint64_t kUserBlocks[] = {0, 0, 512, 1024, 4096};
     plan.user_block = plan.wide ? random.of(kUserBlocks) : 0;
     return plan;
@@ -71,6 +72,7 @@ bool Cutter::go_on(Storage& storage, World& world, Ledger& ledger, const std::st
     Plan plan = draw_plan(random_, trial_.goes_on);
     plan.wide = trial_.plan.wide;
     plan.refuses_memory = trial_.plan.refuses_memory;
+    plan.fails = trial_.plan.fails;
     plan.user_block = trial_.plan.user_block;
     plan.steps.resize(std::min(plan.steps.size(), trial_.goes_on));
     Player player(storage, world, ledger);

@@ -46,6 +46,8 @@ struct Plan {
     bool wide = false;
     /// Whether some steps find no memory for a while. Not with all seeds, either.
     bool refuses_memory = false;
+    /// Whether a call of the driver fails in some steps. Not with all seeds, either.
+    bool fails = false;
     /// FileCreate::user_block. What goes on after a cut has the same, for that is where it looks for the superblock.
     std::uint64_t user_block = 0;
     std::vector<Step> steps;

@@ -160,11 +160,11 @@ bool Player::done(Status status, const std::string& what, std::initializer_list<
     if (status == Status::ok) {
         return true;
     }
-    const bool refused = status == Status::out_of_memory && session_ != nullptr && session_->allocator.has_refused();
+    const bool faulty = session_ != nullptr && session_->has_fault(status);
     const bool full = status == Status::no_space && storage_.limited();
     // A session with all parts of the format may have left what others cannot change.
     const bool lacking = status == Status::unsupported && H5MOTE_ALL_FORMATS != 0 && !everything_;
-    if (!refused && !full && !lacking && std::find(refusals.begin(), refusals.end(), status) == refusals.end() &&
+    if (!faulty && !full && !lacking && std::find(refusals.begin(), refusals.end(), status) == refusals.end() &&
         bad_.empty()) {
         bad_ = what + ": " + (session_ != nullptr ? say(session_->library, status) : to_string(status)) + "; ";
     }
@@ -192,7 +192,7 @@ void Player::open(const FileAccess& access, const FileCreate& create) {
     if (access.reclaim && world_.created && bad_.empty()) {
         // Opening reclaims only after a cut. Values of variable length leave space behind without one, too.
         if (done(session_->file.reclaim(), "reclaim")) {
-            session_->allocator.refuse(0, 0);
+            session_->end_faults();
             bad_ = lost_after_reclaim(session_->file);
         }
     }
@@ -223,7 +223,7 @@ void Player::reclaim() {
     ledger_.attempt(world_);
     if (bad_.empty() && done(session_->file.reclaim(), "reclaim")) {
         ledger_.acknowledge(storage_.operations(), world_);
-        session_->allocator.refuse(0, 0);
+        session_->end_faults();
         bad_ = lost_after_reclaim(session_->file);
     }
 }
@@ -285,13 +285,16 @@ std::string Player::play(const Plan& plan) {
         if (session_ == nullptr || !bad_.empty()) {
             break;
         }
+        Random lot(each.seed + 2);
         if (plan.refuses_memory) {
-            Random lot(each.seed + 2);
             session_->allocator.refuse(lot.below(60), lot.one_in(3) ? 1 + lot.below(8) : 0);
+        }
+        if (plan.fails) {
+            session_->driver.fail(lot.one_in(3) ? 1 + lot.below(30) : 0);
         }
         step(each);
         if (session_ != nullptr) {
-            session_->allocator.refuse(0, 0);
+            session_->end_faults();
         }
         if (session_ != nullptr && unclear_ && bad_.empty()) {
             kill();

@@ -56,6 +56,16 @@ struct Player::Session {
         FrugalAllocator::prepare(library);
     }
 
+    /// Whether the status is that of a fault which the step had.
+    bool has_fault(h5mote::Status status) const {
+        return (status == h5mote::Status::out_of_memory && allocator.has_refused()) ||
+               (status == h5mote::Status::io_error && driver.has_failed());
+    }
+    void end_faults() {
+        allocator.refuse(0, 0);
+        driver.fail(0);
+    }
+
     Killable driver;
     RefusingAllocator allocator;
     h5mote::NullPort port;
