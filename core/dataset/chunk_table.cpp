@@ -58,7 +58,7 @@ void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, con
     ChunkTable table;
     table.index_.missing = true;  // unless open() finds it, there is nothing to close
     if (table.begin(file, layout, shape) == Status::ok && table.changes().discard != nullptr &&
-        table.open(file, layout, shape) == Status::ok) {
+        table.open(file, layout, shape) == Status::ok && !table.index_.missing) {
         table.changes().discard(table.index_);
     }
     discard_fresh_block(file, layout.address);
