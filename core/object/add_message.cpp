@@ -108,8 +108,7 @@ public:
             return add_block();
         }
         link_.block.reset();
-        H5MOTE_TRY(add_block(&old));
-        return remove_message(old);
+        return add_and_remove(old);
     }
 
     // The same for an old message that may be too short for a continuation message. That takes the place of other
@@ -153,8 +152,7 @@ public:
         // secure_change() needs to be the only holder of the block.
         moved_.block.reset();
         link_.block.reset();
-        H5MOTE_TRY(add_block(&old));
-        return remove_message(old);
+        return add_and_remove(old);
     }
 
     // Ends a change, which has returned `status`.
@@ -182,10 +180,26 @@ private:
     Status secure(Place& place) noexcept {
         return secure_change(file_, header_, place.block, place.head, Phase::object);
     }
+    // Adds the new message in a new block, and removes `old`. When add_block() returns, the block of `old` is secured
+    // for both changes: nothing that may fail comes between them.
+    Status add_and_remove(MessageIterator& old) noexcept {
+        H5MOTE_TRY(add_block(&old));
+        if constexpr (H5MOTE_ALL_FORMATS == 0) {
+            return remove_message(old);
+        }
+        remove_secured(old);
+        return Status::ok;
+    }
     // Secures the continuation message (`moved_`) together with another message of the same block.
     Status secure_both(MessageIterator& other) noexcept {
         const std::size_t begin = other.head();
-        H5MOTE_TRY(other.secure(moved_.head < begin ? moved_.head : begin));
+        std::size_t from = moved_.head < begin ? moved_.head : begin;
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            H5MOTE_TRY(other.hold());
+            const std::size_t first = first_change(other);
+            from = first < from ? first : from;
+        }
+        H5MOTE_TRY(other.secure(from));
         moved_.head -= begin - other.head();
         moved_.block.reset(&*other.block());
         return Status::ok;

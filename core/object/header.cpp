@@ -322,10 +322,8 @@ Status dispose_header(FileState& file, Address header, Disposal& disposal) noexc
     return status == Status::not_found ? disposal.give(block, size) : status;
 }
 
-namespace {
-
-// From where on the block of a message, which is held, changes when the message is removed: usually from its head. With
-// the null messages beside it, it may be more than one null message can be: then all of them are made anew.
+// Usually from its head. With the null messages beside it, it may be more than one null message can be: then all of
+// them are made anew.
 std::size_t first_change(MessageIterator& message) noexcept {
     const std::size_t removed = message.head();
     if (message.block_size() <= 0xffff) {
@@ -348,8 +346,6 @@ std::size_t first_change(MessageIterator& message) noexcept {
     return at - first > 0xffff ? first : removed;
 }
 
-}  // namespace
-
 Status remove_message(MessageIterator& message, Phase phase) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         H5MOTE_TRY(message.hold());
@@ -357,6 +353,11 @@ Status remove_message(MessageIterator& message, Phase phase) noexcept {
     } else {
         H5MOTE_TRY(message.secure(message.head(), phase));
     }
+    remove_secured(message, phase);
+    return Status::ok;
+}
+
+void remove_secured(MessageIterator& message, Phase phase) noexcept {
     FileState& file = message.file();
     CacheEntry& block = *message.block();
     const HeaderLayout layout = message.layout();
@@ -388,7 +389,6 @@ Status remove_message(MessageIterator& message, Phase phase) noexcept {
             count_messages(file, message.address(), phase);
         }
     }
-    return Status::ok;
 }
 
 namespace {

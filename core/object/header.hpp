@@ -254,6 +254,10 @@ Status replace_short_message(MessageIterator& message, unsigned flags, const Mes
 /// Turns the iterator's current message into a null message, and joins it with null messages beside it. Ends the walk.
 /// Errors of secure_change().
 Status remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
+/// From where on the block of a message, which is held, changes when the message is removed.
+std::size_t first_change(MessageIterator& message) noexcept;
+/// The same as remove_message() for a message whose block is secured from first_change() on. Cannot fail.
+void remove_secured(MessageIterator& message, Phase phase = Phase::object) noexcept;
 
 /// The number of hard links that the header counts. corrupt_file.
 H5MOTE_STEP Status reference_count(FileState& file, Address header, std::uint32_t& count) noexcept;

@@ -7,8 +7,10 @@
 #ifdef H5MOTE_TEST_HDF5
 #include "hdf5_files.hpp"
 #endif
+#include "promising_driver.hpp"
 #include "resealed.hpp"
 #include "sound.hpp"
+#include "storage_bench.hpp"
 #include "test_allocators.hpp"
 
 #include <functional>
@@ -240,6 +242,55 @@ TEST(AttributeLimits, NoMemoryForAMessageIsToldAsThat) {
         EXPECT_EQ(file->close(), Status::ok);
     }
     EXPECT_GT(refused, 3U);
+}
+
+// An attribute gets a larger value while there is no memory: it has the old one or the new one, once. The headers are
+// of several blocks, which do not all fit in the caches.
+TEST(AttributeLimits, NoMemoryForALargerValueLeavesTheOldOne) {
+    constexpr auto kByte = datatype_of<std::uint8_t>();
+    const std::vector<std::uint8_t> values(900, 7);
+    const auto write = [&](Group& root, const char* name, std::size_t size) {
+        return root.replace_attribute(name, kByte, Dataspace::simple({size}),
+                                      as_bytes(Span<const std::uint8_t>(values.data(), size)));
+    };
+    unsigned refused = 0;
+    for (std::uint32_t seed = 1; seed <= 100; ++seed) {
+        for (std::uint64_t k = 1, failures = 1; failures != 0; ++k) {
+            Numbers numbers(seed);
+            MallocAllocator memory;
+            FailingAllocator failing(memory);
+            NullPort port;
+            Library library(failing, port, {}, formats::all);
+            library.set_free_list_limits({0, 0});
+            MallocAllocator bytes;
+            GrowingMemoryDriver storage(bytes);
+            PromisingDriver driver(storage, with_unit(128U << numbers.below(3)));
+            FileAccess access;
+            access.metadata_cache = 1024 + 200 * numbers.below(8);
+            auto file = File::create(library, driver, access);
+            ASSERT_EQ(file.status(), Status::ok);
+            auto root = file->root();
+            static constexpr const char* kNames[] = {"a", "second", "the third of all", "d"};
+            for (unsigned i = 0; i < 8; ++i) {
+                (void)write(root, kNames[numbers.below(4)], 1 + numbers.below(300));
+            }
+            std::uint32_t before = 0;
+            ASSERT_EQ(root.attribute_count(before), Status::ok);
+            (void)write(root, "a", 1 + numbers.below(60));
+            ASSERT_EQ(root.attribute_count(before), Status::ok);
+            failing.arm(k, true);
+            const Status status = write(root, "a", 100 + numbers.below(500));
+            failures = failing.failures();
+            failing.disarm();
+            refused += status == Status::out_of_memory ? 1 : 0;
+            std::uint32_t after = 0;
+            EXPECT_EQ(root.attribute_count(after), Status::ok);
+            EXPECT_EQ(after, before) << seed << " " << k;
+            root.close();
+            EXPECT_EQ(file->close(), Status::ok);
+        }
+    }
+    EXPECT_GT(refused, 60U);
 }
 
 #if H5MOTE_CREATION_ORDER && defined(H5MOTE_TEST_HDF5)
