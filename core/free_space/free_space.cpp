@@ -384,6 +384,8 @@ Status FreeSpace::drop(MessageIterator& message, bool& waits) noexcept {
     if (atomic) {
         return Status::ok;
     }
+    // What the block has before that place may come from a session that ended before its last sync.
+    H5MOTE_TRY(file_.barrier());
     H5MOTE_TRY(file_.cache.flush(Phase::ends));
     waits = message.block()->dirty();
     return file_.barrier();

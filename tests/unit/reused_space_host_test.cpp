@@ -1,5 +1,6 @@
 // New blocks in space that is used again, in metadata caches too small for all that a call changes. On a storage on
 // which only the order of writes can be relied on, nothing that was never written may be reached after a cut.
+#include "failing_driver.hpp"
 #include "recorded_file.hpp"
 #include "sound.hpp"
 
@@ -171,6 +172,48 @@ TEST(ReusedSpace, TheRecordOfAFullStorageNamesNothingBehindTheEnd) {
             SCOPED_TRACE(std::to_string(unit) + ", " + std::to_string(limit));
             fill_storage(limit, unit);
         }
+    }
+}
+
+// A file that was not closed is opened, so that closing it says that not all free space is recorded. The storage fails
+// before the last sync. The next session says at once that nothing is recorded: that changes a part of the same block,
+// and nothing may make it durable without what the session before has changed there.
+TEST(ReusedSpace, ASessionSyncsWhatItFoundBeforeItChangesAPartOfIt) {
+    FileAccess access;
+    access.metadata_cache = 4096;
+    FileCreate create;
+    create.persist_free_space = true;
+    for (std::uint64_t call = 1, failures = 1; failures != 0 && !HasFailure(); ++call) {
+        SCOPED_TRACE(call);
+        RecordedFile recorded({}, 512, formats::all);
+        FailingDriver failing(recorded.recorder);
+        DriverFault fault;
+        fault.at = 1;
+        fault.persistent = true;
+        {
+            auto file = File::create(recorded.library, failing, access, create);
+            ASSERT_EQ(file.status(), Status::ok);
+            ASSERT_NO_FATAL_FAILURE(make_space(*file, 1000));
+            failing.arm(fault);
+        }
+        const std::size_t from = recorded.operations();
+        failing.disarm();
+        {
+            auto file = File::open(recorded.library, failing, access);
+            ASSERT_EQ(file.status(), Status::ok);
+            ASSERT_EQ(file->root().create_group("one").status(), Status::ok);
+            fault.at = call;
+            fault.persistent = false;
+            failing.arm(fault);
+            (void)file->close();
+            failures = failing.failures();
+            failing.disarm();
+        }
+        auto file = File::open(recorded.library, failing, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        ASSERT_EQ(file->root().create_group("two").status(), Status::ok);
+        ASSERT_EQ(file->close(), Status::ok);
+        for_each_cut(recorded, from, expect_sound);
     }
 }
 
