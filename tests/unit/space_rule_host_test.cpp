@@ -99,7 +99,9 @@ public:
         written_.resize(bytes_.size());
         for (auto at = static_cast<std::size_t>(address); at < end; ++at) {
             ASSERT_EQ(bytes_[at], kFree) << "byte " << at << " was given out";
-            ASSERT_FALSE(zeros && written_[at]) << "byte " << at << " has an old value";
+            if (zeros && written_[at]) {
+                FAIL() << "byte " << at << " has an old value";
+            }
             bytes_[at] = kUsed;
             written_[at] = true;
         }
