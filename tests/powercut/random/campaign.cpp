@@ -12,11 +12,12 @@ const char* name_of(Medium medium) {
 Plan plan_of(Medium medium, std::uint64_t seed) {
     Random random(seed * 4 + static_cast<std::uint64_t>(medium));
     Plan plan = draw_plan(random, 10 + random.below(60));
-    plan.wide = seed % 5 % 3 == 0;  // two of five, and none of those in CMakeLists.txt
-    plan.refuses_memory = seed % 7 < 2;
-    plan.fails = seed % 11 / 2 == 1;
+    Setting& setting = plan.setting;
+    setting.wide = seed % 5 % 3 == 0;  // two of five, and none of those in CMakeLists.txt
+    setting.refuses_memory = seed % 7 < 2;
+    setting.fails = seed % 11 / 2 == 1;
     static constexpr std::uint64_t kUserBlocks[] = {0, 0, 512, 1024, 4096};
-    plan.user_block = plan.wide ? random.of(kUserBlocks) : 0;
+    setting.user_block = setting.wide ? random.of(kUserBlocks) : 0;
     return plan;
 }
 
@@ -70,10 +71,7 @@ void Cutter::tell_what_followed(bool of_interest) {
 
 bool Cutter::go_on(Storage& storage, World& world, Ledger& ledger, const std::string& where) {
     Plan plan = draw_plan(random_, trial_.goes_on);
-    plan.wide = trial_.plan.wide;
-    plan.refuses_memory = trial_.plan.refuses_memory;
-    plan.fails = trial_.plan.fails;
-    plan.user_block = trial_.plan.user_block;
+    plan.setting = trial_.plan.setting;
     plan.steps.resize(std::min(plan.steps.size(), trial_.goes_on));
     Player player(storage, world, ledger);
     player.tells = trial_.tells;

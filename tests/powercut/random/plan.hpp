@@ -39,8 +39,8 @@ struct Step {
     std::uint64_t seed;
 };
 
-struct Plan {
-    std::uint64_t seed = 0;  ///< chooses the cache sizes of the first opening, and how the file is created
+/// What all workloads of a trial have in common: the first one, and those that go on after a cut.
+struct Setting {
     /// Whether there are committed datatypes, virtual datasets and a user block, too. Not with all seeds: then the
     /// workloads of earlier faults stay what they were.
     bool wide = false;
@@ -50,6 +50,11 @@ struct Plan {
     bool fails = false;
     /// FileCreate::user_block. What goes on after a cut has the same, for that is where it looks for the superblock.
     std::uint64_t user_block = 0;
+};
+
+struct Plan {
+    std::uint64_t seed = 0;  ///< chooses the cache sizes of the first opening, and how the file is created
+    Setting setting;
     std::vector<Step> steps;
 };
 

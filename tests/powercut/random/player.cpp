@@ -195,7 +195,6 @@ void Player::open(const FileAccess& access, const FileCreate& create) {
     if (access.reclaim && world_.created && bad_.empty()) {
         // Opening reclaims only after a cut. Values of variable length leave space behind without one, too.
         if (done(session_->file.reclaim(), "reclaim")) {
-            session_->end_faults();
             bad_ = lost_after_reclaim(session_->file, storage_.limited());
         }
     }
@@ -275,13 +274,13 @@ std::string Player::play(const Plan& plan) {
     create.superblock_version = random.one_in(3) ? 3 : 2;
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         draw_file_space(random, create);
-        wide_ = plan.wide;
+        wide_ = plan.setting.wide;
         everything_ = random.one_in(2) || wide_;
         draw_attributes(random, everything_, create);
         if (everything_ && random.one_in(3)) {
             draw_shared_messages(random, create);
         }
-        set_user_block(plan.user_block, create);
+        set_user_block(plan.setting.user_block, create);
     }
     open(draw_access(random, everything_), create);
     for (const Step& each : plan.steps) {
@@ -289,10 +288,10 @@ std::string Player::play(const Plan& plan) {
             break;
         }
         Random lot(each.seed + 2);
-        if (plan.refuses_memory) {
+        if (plan.setting.refuses_memory) {
             session_->allocator.refuse(lot.below(60), lot.one_in(3) ? 1 + lot.below(8) : 0);
         }
-        if (plan.fails) {
+        if (plan.setting.fails) {
             session_->driver.fail(lot.one_in(3) ? 1 + lot.below(30) : 0);
         }
         step(each);

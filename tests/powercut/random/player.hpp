@@ -152,7 +152,7 @@ private:
     std::unique_ptr<Session> session_;
     std::string bad_;
     bool everything_ = false;  // the library has all parts of the format
-    bool wide_ = false;        // what Plan::wide says, where the library has them
+    bool wide_ = false;        // what Setting::wide says, where the library has them
     bool unclear_ = false;     // a call failed that may have changed something: kill() finds out what is there
 };
 

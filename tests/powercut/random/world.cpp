@@ -115,24 +115,17 @@ void World::set_link(const std::string& path, const Link& link) {
 }
 
 bool World::ambiguous(const std::string& path, unsigned object, bool copied) {
-    std::string name;
-    Object* const group = parent(path, name);
-    const Object& one = objects.at(object);
-    const auto states = group->links.find(name);
-    return states != group->links.end() &&
-           std::any_of(states->second.begin(), states->second.end(), [&](const Link& link) {
-               return link.type == Link::Type::hard && (link.object != object || copied) &&
-                      objects.at(link.object).looks_like(one);
-           });
+    return ambiguous(path, objects.at(object), copied ? kNoObject : object);
 }
 
-bool World::ambiguous(const std::string& path, const Object& object) {
+bool World::ambiguous(const std::string& path, const Object& object, unsigned itself) {
     std::string name;
     Object* const group = parent(path, name);
     const auto states = group->links.find(name);
     return states != group->links.end() &&
            std::any_of(states->second.begin(), states->second.end(), [&](const Link& link) {
-               return link.type == Link::Type::hard && objects.at(link.object).looks_like(object);
+               return link.type == Link::Type::hard && link.object != itself &&
+                      objects.at(link.object).looks_like(object);
            });
 }
 

@@ -10,6 +10,7 @@ namespace h5mote_test {
 
 class World {
 public:
+    static constexpr unsigned kNoObject = ~0U;
     struct Link {
         enum class Type { none, hard, soft };
         Type type = Type::none;
@@ -104,8 +105,8 @@ public:
     /// dataset copied, or both groups. What is found under that name could not be told apart. `copied`: it would stand
     /// for a copy of `object`, so that this one looks like it, too.
     bool ambiguous(const std::string& path, unsigned object, bool copied = false);
-    /// The same for an object that is going to be made.
-    bool ambiguous(const std::string& path, const Object& object);
+    /// The same for an object that is going to be made. `itself`: a number that is no other object's.
+    bool ambiguous(const std::string& path, const Object& object, unsigned itself = kNoObject);
     /// Gives the newest state of a link to another path.
     void move_link(const std::string& from, const std::string& to);
     unsigned add(Object&& object);
