@@ -346,8 +346,7 @@ Status DatasetState::allocate_contiguous() noexcept {
     const Status status = allocate_whole(data_size_, address, [&] {
         MessageIterator message(*file_, address_);
         H5MOTE_TRY(message.next(MessageType::layout));
-        // The address follows the version and the class, one byte each.
-        return message.store(2, address, file_->shape().sizeof_addr);
+        return message.store(LayoutMessage::data_offset(message.body()), address, file_->shape().sizeof_addr);
     });
     data_address_ = status == Status::ok ? address : data_address_;
     return status;

@@ -61,6 +61,11 @@ struct LayoutMessage {
     static std::size_t index_offset(ConstBytes body, FileShape shape) noexcept {
         return H5MOTE_ALL_FORMATS != 0 ? find_index(body, shape) : body.size() - shape.sizeof_addr;
     }
+    /// The offset of the address of contiguous data in a message that decode() has read.
+    static std::size_t data_offset(ConstBytes body) noexcept {
+        constexpr std::size_t kOld = 8;  // versions 1 and 2 have the rank and reserved bytes before it
+        return H5MOTE_ALL_FORMATS != 0 && body[0] < std::byte{3} ? kOld : 2;
+    }
     /// Writes a message of version 4, or the version that `version` says, without the compact data, which the caller
     /// appends. `dims` are the `rank` sizes of a chunk in elements.
     void encode(Writer& writer, FileShape shape, const std::uint32_t* dims, std::uint32_t element_size) const noexcept;

@@ -235,6 +235,51 @@ TEST(OldFormat, IsChanged) {
     EXPECT_EQ(value, 7);
 }
 
+// Early releases wrote the layout of a dataset in versions 1 and 2, with the address of its data behind the rank.
+TEST(OldFormat, DatasetsWithoutSpaceGetIt) {
+    for (const unsigned version : {1U, 2U}) {
+        make_image(0);
+        Writer object = at(kObject);
+        header(object, 5, 48);
+        Writer more = at(kMore);
+        message(more, MessageType::dataspace, 16);
+        more.u32(0x00000101);  // version 1, one dimension
+        more.u32(0);
+        more.u64(2);
+        message(more, MessageType::layout, 24);
+        more.u8(version);
+        more.u8(1);
+        more.u8(static_cast<unsigned>(Layout::contiguous));
+        more.fill(std::byte{0}, 5);
+        more.u64(kNowhere);
+        more.u32(2);
+        more.u32(0);
+        message(more, MessageType::null, 64);
+        OldFile file(0, false);
+        ASSERT_EQ(file.status, Status::ok);
+        const std::int32_t values[] = {5, 6};
+        {
+            Result<Dataset> dataset = file.root.open_dataset("a");
+            ASSERT_EQ(dataset.status(), Status::ok);
+            EXPECT_EQ(dataset->write(Selection::all(), datatype_of<std::int32_t>(),
+                                     as_bytes(Span<const std::int32_t>(values))),
+                      Status::ok);
+        }
+        file.root.close();
+        ASSERT_EQ(file.bench.file.close(), Status::ok);
+        ASSERT_EQ(file.bench.open(), Status::ok);
+        Group root = file.bench.file.root();
+        Result<Dataset> dataset = root.open_dataset("a");
+        ASSERT_EQ(dataset.status(), Status::ok);
+        std::int32_t back[2] = {};
+        EXPECT_EQ(dataset->read(Selection::all(), datatype_of<std::int32_t>(),
+                                Bytes(reinterpret_cast<std::byte*>(back), sizeof back)),
+                  Status::ok);
+        EXPECT_EQ(back[0], 5);
+        EXPECT_EQ(back[1], 6);
+    }
+}
+
 #endif
 
 TEST(OldFormat, TruncatedFilesAreReadOnRequestOnly) {
