@@ -278,7 +278,7 @@ Status GlobalHeapWriter::store_objects() noexcept {
     if (grown != nullptr && grown->waiting && buffered_ != 0 && waiting_[0].at + kHeader == buffer_at_ &&
         file_.one_write(waiting_[0].at, std::uint64_t{buffer_at_} + buffered_)) {
         std::memcpy(buffer_, waiting_[0].bytes, kHeader);
-        H5MOTE_TRY(write(waiting_[0].at, {buffer_, kHeader + buffered_}));
+        H5MOTE_TRY(or_leave(write(waiting_[0].at, {buffer_, kHeader + buffered_})));
         buffered_ = 0;
         clear_waiting();
     }
@@ -288,6 +288,17 @@ Status GlobalHeapWriter::store_objects() noexcept {
 }
 
 Status GlobalHeapWriter::finish() noexcept { return file_.is_atomic() ? store_objects() : Status::ok; }
+
+// Returns the status with which waiting headers were written. After an error each of them may be on the storage or not.
+// They are written again; until then nothing may come behind their objects, and so these collections get no more.
+Status GlobalHeapWriter::or_leave(Status status) noexcept {
+    for (std::size_t i = 0; status != Status::ok && i < waiting_count_; ++i) {
+        if (Collection* const left = known(waiting_[i].collection)) {
+            *left = Collection();
+        }
+    }
+    return status;
+}
 
 void GlobalHeapWriter::clear_waiting() noexcept {
     for (; waiting_count_ != 0; --waiting_count_) {
@@ -300,7 +311,7 @@ void GlobalHeapWriter::clear_waiting() noexcept {
 
 Status GlobalHeapWriter::store_headers() noexcept {
     for (std::size_t i = 0; i < waiting_count_; ++i) {
-        H5MOTE_TRY(write(waiting_[i].at, {waiting_[i].bytes, kHeader}));
+        H5MOTE_TRY(or_leave(write(waiting_[i].at, {waiting_[i].bytes, kHeader})));
     }
     clear_waiting();
     return Status::ok;
