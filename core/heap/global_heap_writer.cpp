@@ -86,6 +86,7 @@ Status GlobalHeapWriter::append(Collection& collection, Address size, Place& pla
         wait(collection.address, at, object);
         collection.waiting = true;
     }
+    unstored = true;
     collection.free += kHeader + object.padded(size);
     ++collection.next;
     collection.changed = true;
@@ -163,6 +164,7 @@ Status GlobalHeapWriter::fill_hole(Collection& collection, Address size, Place& 
     object.index = static_cast<std::uint16_t>(hole.index);
     object.size = size;
     H5MOTE_TRY(put_zeros(at + kHeader, size));
+    unstored = true;
     wait(collection.address, at, object);
     place = {{collection.address, object.index}, at + kHeader};
     return Status::ok;
@@ -228,6 +230,7 @@ Status GlobalHeapWriter::put(Address at, ConstBytes bytes) noexcept {
     if (bytes.empty()) {
         return Status::ok;
     }
+    unstored = true;  // a commit since the object was inserted has stored it without these
     H5MOTE_TRY(begin(at, bytes.size(), buffered));
     if (!buffered) {
         return write(at, bytes);
