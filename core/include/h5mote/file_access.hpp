@@ -165,11 +165,11 @@ struct FileAccess {
     /// one sector. About four in a hundred of the object headers that other libraries made begin so near the end of a
     /// sector that no single write can. Programs with formats::any_placement, as all are that name no parts (but for
     /// profile logger), move these headers by several such writes, except for three in a thousand at most, many of them
-    /// of committed datatypes. false: changing an object that is left is refused before anything is written, `unsupported` with
-    /// Feature::ordered_writing; through a JournalDriver it is safe and allowed. true: the change is made all the same,
-    /// and a power cut within that one write can lose the object. In profile logger the same goes for one in seven
-    /// headers of the chunk indexes (extensible arrays) that other libraries made; the other profiles copy such an
-    /// index, with its first change, to a place where one write suffices.
+    /// of committed datatypes. false: changing an object that is left is refused before anything is written,
+    /// `unsupported` with Feature::ordered_writing; through a JournalDriver it is safe and allowed. true: the change is
+    /// made all the same, and a power cut within that one write can lose the object. In profile logger the same goes
+    /// for one in seven headers of the chunk indexes (extensible arrays) that other libraries made; the other profiles
+    /// copy such an index, with its first change, to a place where one write suffices.
     bool torn_headers = false;
     /// What closing does while handles of objects are open. The default is strong, libhdf5's is weak: a firmware that
     /// closes its file before the power goes wants the file closed, whatever handle it forgot.
