@@ -129,6 +129,7 @@ struct NoForeignState {
     void set_access(const FileAccess& wanted) noexcept { reclaim_memory_ = wanted.reclaim_memory; }
     std::size_t reclaim_memory() const noexcept { return reclaim_memory_; }
     static void set_btree_k(const BTreeK& /*k*/) noexcept {}
+    static constexpr BTreeK btree_k{};
     static void set_services(const BlockDecoder* /*decoder*/,
                              Status (* /*open*/)(FileState&, Driver&, bool, FileState*&)) noexcept {}
     static bool set_truncated() noexcept { return false; }

@@ -1,8 +1,7 @@
 #include "any_placement.hpp"
 
-#include "btree1_node.hpp"
 #include "checksum.hpp"
-#include "symbol_entry.hpp"
+#include "filled_block.hpp"
 
 #include <h5mote/lookup3.hpp>
 
@@ -19,8 +18,6 @@ enum class PlacementRule {
     copy_first,     // the copies are on the storage before the first block leads to them
     prepare_first,  // the prepared end is on the storage before the write that makes it the end
     keep_checksum,  // preparing it leaves the checksum of a block valid that ends in a later unit
-    root_first,     // the copy of a tree's root is on the storage before the group leads to it
-    null_first,     // a null message is on the storage before the block has it
 };
 
 constexpr bool keep(PlacementRule rule) noexcept { return rule != PlacementRule::H5MOTE_TEST_OMIT; }
@@ -330,144 +327,6 @@ Status Placement::run(Pinned& block, std::size_t& from) noexcept {
     }
     from -= plan_.moved() - plan_.layout_.block_prefix();
     return file_.cache.protect(Usage::object_header, all_.address, all_.size, block, checksum);
-}
-
-// Makes a first block of version 1 longer that one message fills, where the space behind it is free or becomes free: a
-// group's symbol table message may have the root of the group's B-tree there, which can be moved. The block then has a
-// null message behind the other one, large enough for a Plan.
-class FilledBlock {
-public:
-    explicit FilledBlock(FileState& file) noexcept : file_(file) {}
-    // Whether a block is one.
-    bool find(CacheEntry& first) noexcept;
-    // Call after find(). `first` is the longer block afterwards, or the same one, or empty after an error.
-    Status lengthen(Pinned& first) noexcept;
-
-private:
-    static constexpr std::size_t kCount = 2;  // where the prefix has the number of messages
-    std::size_t room() const noexcept {
-        return 2 * layout_.head_size() + layout_.body_size(continuation_body(file_.shape()));
-    }
-    Status write(Address address, ConstBytes bytes, bool durably = true) noexcept {
-        file_.unsynced = true;
-        H5MOTE_TRY(told(file_.context, file_.driver, H5MOTE_HERE,
-                        file_.driver.write(Usage::object_header, address, bytes), address));
-        return durably ? file_.commit_metadata() : Status::ok;
-    }
-    Status hold_alone(Pinned& first, Address behind) noexcept;
-    Status move_root(Address from) noexcept;
-    Status change(CacheEntry& first) noexcept;
-
-    FileState& file_;
-    HeaderPrefix prefix_;
-    HeaderLayout layout_;
-    std::size_t body_ = 0;  // the offset of the message's body
-    std::size_t node_ = 0;  // bytes of the root behind the block; 0: it is not there
-    Address root_ = kUndefinedAddress;
-};
-
-bool FilledBlock::find(CacheEntry& first) noexcept {
-    if (file_.foreign() == nullptr || prefix_.decode(file_.context, first.image()) != Status::ok) {
-        return false;
-    }
-    layout_ = prefix_.layout();
-    body_ = prefix_.size + layout_.head_size();
-    const std::uint64_t address = first.address();
-    const std::uint64_t end = address + first.size();
-    const std::uint8_t type = layout_.is_old() ? layout_.type_at(first.at(prefix_.size)) : std::uint8_t{0};
-    if (!layout_.is_old() || prefix_.size + layout_.length_at(first.at(prefix_.size)) != first.size() ||
-        type == static_cast<std::uint8_t>(MessageType::continuation) || file_.one_write(address, end) ||
-        !file_.one_write(address, address + prefix_.size)) {
-        return false;
-    }
-    const std::size_t node =
-        BTree1Node::size(file_.shape(), file_.foreign()->btree_k.group_internal, file_.shape().sizeof_size);
-    const std::uint64_t btree = address + body_;
-    SymbolTableMessage symbols;
-    if (type == static_cast<std::uint8_t>(MessageType::symbol_table) && room() <= node &&
-        symbols.decode(file_.shape(), first.image().subspan(body_)) && symbols.btree == end &&
-        file_.one_write(btree, btree + file_.shape().sizeof_addr)) {
-        node_ = node;
-    }
-    return true;
-}
-
-// Stores a copy of the root, whose address is `root_` then, before anything leads to it.
-Status FilledBlock::move_root(Address from) noexcept {
-    H5MOTE_TRY(file_.space.allocate(Usage::btree, narrow(node_), root_));
-    Status status;
-    {
-        Pinned node;
-        status = file_.cache.copy(Usage::btree, from, root_, node_, node, ChecksumPlace::none);
-        if (status == Status::ok) {
-            MetadataCache::mark_dirty(*node, 0, Phase::fresh);
-        }
-    }
-    if (status == Status::ok && keep(PlacementRule::root_first)) {
-        status = file_.commit_metadata();
-    }
-    if (status != Status::ok) {
-        file_.cache.discard(root_);
-        file_.give_up(root_, narrow(node_), true);
-    }
-    return status;
-}
-
-// Up to three writes, each of them in one unit or where nothing leads: the message leads to the copy of the root, the
-// null message is behind the block, the block has it.
-Status FilledBlock::change(CacheEntry& first) noexcept {
-    const Address address = first.address();
-    if (node_ != 0) {
-        const auto width = file_.shape().sizeof_addr;
-        store_uint(first.at(body_), width, root_);
-        H5MOTE_TRY(write(narrow(address + body_), {first.at(body_), width}));
-    }
-    std::byte null[2 * MessageSlot::kMostHead + 2 * sizeof(std::uint64_t)]{};
-    layout_.put_null(null, room());
-    const Address behind = narrow(address + first.size());
-    H5MOTE_TRY(write(behind, {null, room()}, keep(PlacementRule::null_first)));
-    store_uint(first.at(prefix_.size_offset()), prefix_.size_width(), first.size() + room() - prefix_.size);
-    store_uint(first.at(kCount), 2, 2);
-    return write(narrow(address + kCount), {first.at(kCount), prefix_.size - kCount});
-}
-
-// Everything changed so far is durable then, nobody else has the block, and the cache has nothing behind it.
-Status FilledBlock::hold_alone(Pinned& first, Address behind) noexcept {
-    const Address address = first->address();
-    const std::size_t size = first->size();
-    H5MOTE_TRY(file_.commit_metadata());
-    first.reset();
-    if (!file_.cache.drop_clean(address) || !file_.cache.drop_clean(behind)) {
-        return file_.context.fail(Module::object, H5MOTE_HERE, Status::busy, 0, address);
-    }
-    return file_.cache.protect(Usage::object_header, address, size, first, ChecksumPlace::none);
-}
-
-Status FilledBlock::lengthen(Pinned& first) noexcept {
-    const Address address = first->address();
-    const std::size_t size = first->size();
-    const Address behind = narrow(address + size);
-    if (node_ == 0 && !file_.space.take_free(behind, narrow(room()))) {
-        return Status::ok;
-    }
-    Status status = hold_alone(first, behind);
-    if (status != Status::ok && node_ == 0) {
-        file_.space.release(behind, narrow(room()), false);
-    }
-    H5MOTE_TRY(status);
-    H5MOTE_TRY(node_ != 0 ? move_root(behind) : Status::ok);
-    status = change(*first);
-    // After an error the storage may have any of the steps, and what is in memory may be another one.
-    first.reset();
-    file_.cache.discard(address);
-    if (node_ != 0 && address == file_.root()) {
-        file_.forget_root_table();
-    }
-    H5MOTE_TRY(status);
-    if (node_ != 0) {
-        file_.space.release(narrow(behind + room()), narrow(node_ - room()), false);
-    }
-    return file_.cache.protect(Usage::object_header, address, size + room(), first, ChecksumPlace::none);
 }
 
 Status place(FileState& file, Address header, Pinned& block, std::size_t& from) {
