@@ -424,6 +424,8 @@ private:
     bool uncleared_ = false;  // in this session the dataset became smaller, and what lies beyond is still to be cleared
     bool external_ = false;
     bool edges_unfiltered_ = false;
+    bool own_fill_ = false;    // own_fill(), in builds that write all formats
+    bool writes_all_ = false;  // no element that is stored keeps the fill value
     Address data_address_ = kUndefinedAddress;
     Address data_size_ = 0;  // bytes; a virtual dataset has mappings_index() here instead
     std::uint8_t rank_;
@@ -433,8 +435,6 @@ private:
     bool dims_changed_ = false;
     bool zero_fill_ = true;                                    // unwritten elements are zeros
     bool default_fill_ = true;                                 // there is no fill value
-    bool own_fill_ = false;                                    // own_fill(), in builds that write all formats
-    bool writes_all_ = false;                                  // no element that is stored keeps a fill value
     AllocationTime allocation_ = AllocationTime::incremental;  // of chunks, in builds that read all formats
     ChunkTable table_;
 };
