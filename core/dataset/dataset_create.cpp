@@ -14,6 +14,8 @@
 #include <h5mote/group.hpp>
 #include <h5mote/named_datatype.hpp>
 
+#include <cstring>
+
 namespace h5mote {
 Status NewDataset::check_bounds() noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
@@ -46,7 +48,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     fill.allocation_time = static_cast<std::uint8_t>(allocation);
     fill.write_time = static_cast<std::uint8_t>(fill_time());
     fill.undefined = create_.fill_undefined;
-    fill.value = create_.fill;
+    fill.value = this->fill();
     header.begin(MessageType::fill_value, kMessageConstant);
     fill.encode(header.out);
     header.end();
@@ -61,7 +63,11 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::layout);
     layout_.encode(header.out, header.shape, create_.chunk.data(), type_.size());
     if (H5MOTE_PARTIAL_IO != 0 && layout_.layout_class == Layout::compact) {
-        for (Address done = 0; done < bytes_; done += type_.size()) {
+        const bool own = H5MOTE_ALL_FORMATS != 0 && !own_fill_.empty();
+        if (own) {
+            header.out.bytes(ConstBytes(own_fill_).subspan(type_.size()));
+        }
+        for (Address done = 0; done < bytes_ && !own; done += type_.size()) {
             if (create_.fill.empty()) {
                 header.out.fill(std::byte{0}, type_.size());
             } else {
@@ -119,6 +125,44 @@ Status NewDataset::make(Address& address) noexcept {
     return status;
 }
 
+Status NewDataset::make_fill() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (!has_own_fill()) {
+            return Status::ok;
+        }
+        const std::size_t size = type_.size();
+        const std::size_t count = layout_.layout_class == Layout::compact ? static_cast<std::size_t>(bytes_) / size : 0;
+        auto* const memory = static_cast<std::byte*>(file_.context.allocate(MemoryKind::value, (1 + count) * size));
+        if (memory == nullptr) {
+            return Status::out_of_memory;
+        }
+        own_fill_ = {memory, (1 + count) * size};
+        std::memset(memory, 0, own_fill_.size());
+        Conversion conversion;
+        H5MOTE_TRY(prepare_conversion(file_.context, conversion, fill_type_, type_,
+                                      {FileValues::Side::to, file_.shape().sizeof_addr, nullptr, &file_}));
+        Status status = conversion.run(1, create_.fill.data(), create_.fill.size(), memory, size);
+        if (status == Status::ok && count != 0) {
+            status = file_.context.formats().variable_length_changes->copy(file_, type_, memory, memory + size, count);
+        }
+        if (status != Status::ok) {
+            discard_fill();
+        }
+        return status;
+    } else {
+        return Status::ok;
+    }
+}
+
+void NewDataset::discard_fill() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (!own_fill_.empty()) {
+            (void)file_.context.formats().variable_length_changes->discard(file_, type_, own_fill_.data(),
+                                                                           own_fill_.size() / type_.size());
+        }
+    }
+}
+
 Status NewDataset::make_header(Address& address) noexcept {
     const SharedMessageChangesFormat* const format = shared_changes(file_);
     return format == nullptr ? create_header(file_, *this, address) : format->create_header(file_, *this, address);
@@ -171,7 +215,13 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
     H5MOTE_TRY(content.plan());
     H5MOTE_TRY(content.check_bounds());
     H5MOTE_TRY(content.use_type());
-    Status status = content.make(link.address);
+    Status status = content.make_fill();
+    if (status == Status::ok) {
+        status = content.make(link.address);
+        if (status != Status::ok) {
+            content.discard_fill();
+        }
+    }
     if (status != Status::ok) {
         content.release_type();
         return status;
@@ -193,6 +243,7 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
         content.unmake(link.address);
     }
     if (status != Status::ok) {
+        content.discard_fill();
         content.release_type();
     }
     return status;
@@ -222,6 +273,7 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView memory, 
     Conversion* conversion = nullptr;
     H5MOTE_TRY(Dataset::make_conversion(*file_, memory, stored.view(), conversion));
     NewDataset content(*file_, stored.view(), extent, properties);
+    content.set_fill_type(type);
     DatasetState* state = nullptr;
     const Status status = create(*file_, address_, path, content, state);
     if (status != Status::ok) {

@@ -157,6 +157,14 @@ Status DatasetState::load_messages() noexcept {
     for (const std::byte each : fill_value.value) {
         zero_fill_ = zero_fill_ && (never || each == std::byte{0});
     }
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (!zero_fill_) {
+            H5MOTE_TRY(message.find(MessageType::datatype));
+            H5MOTE_TRY(message.body(body));
+            H5MOTE_TRY(view_datatype(file_->context, body, type));
+            own_fill_ = contains_class(type, TypeClass::variable_length);
+        }
+    }
     return filter_count_ == 0 ? Status::ok : load_filters(message);
 }
 

@@ -101,8 +101,8 @@ public:
     /// Dataset::set_extent() does not take, a chunk larger than a fixed dimension, an extensible extent without chunks,
     /// filters without chunks, a mandatory filter that can never encode behind those before it (FilterTarget::resized),
     /// or a `type` that is not one sound datatype message; for variable-length data, which have the form of memory in
-    /// `type`, also no defined fill value. unsupported (datatype_class): such data with a fill value of their own, or
-    /// in a program without formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or
+    /// `type`, also no defined fill value. unsupported (datatype_class): such data in a program without
+    /// formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or
     /// build lacks; (filter): a mandatory filter that the program lacks. over_budget: a filtered chunk larger than the
     /// chunk cache, compact data of more than 65,531 bytes, more than one unlimited dimension and a metadata cache of
     /// less than 2,560 bytes, no unlimited dimension and more chunks than it has room for: 600 bytes, and one for each
