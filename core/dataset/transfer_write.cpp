@@ -178,9 +178,10 @@ Status Transfer::to_header(MessageIterator& message, std::size_t offset, const P
         const std::size_t at = offset + static_cast<std::size_t>((piece.file + i) * element_size_);
         std::memcpy(element, message.body().data() + at, element_size_);
         const std::size_t discarded = discarded_values(file_);
-        H5MOTE_TRY(to_elements(element, 1, piece.memory + i));
         std::byte* to = nullptr;
-        H5MOTE_TRY(or_keep(file_, message.change(at, to), discarded));
+        Status status = to_elements(element, 1, piece.memory + i);
+        status = status == Status::ok ? message.change(at, to) : status;
+        H5MOTE_TRY(or_keep(file_, status, discarded));
         std::memcpy(to, element, element_size_);
     }
     return Status::ok;

@@ -45,7 +45,7 @@ struct VariableLengthFormat {
     Status (*insert)(FileState& file, ConstBytes bytes, GlobalHeapId& id);
 };
 
-/// How many objects of the heap the file would give up with its next commit.
+/// HeapKeeper::discarded().
 inline std::size_t discarded_values(FileState& file) noexcept {
     return file.heap_keeper() == nullptr ? 0 : file.heap_keeper()->discarded();
 }

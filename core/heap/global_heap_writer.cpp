@@ -350,7 +350,7 @@ GlobalHeapWriter::Collection& GlobalHeapWriter::least_room() noexcept {
 void GlobalHeapWriter::mark(Mark& mark) const noexcept {
     std::memcpy(mark.collections, collections_, sizeof collections_);
     mark.waiting = waiting_count_;
-    mark.discarded = discarded_count_;
+    mark.discarded = discarded();
     mark.stores = stores_;
 }
 

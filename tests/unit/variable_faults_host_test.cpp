@@ -183,6 +183,144 @@ TEST(VariableFaults, OfWritesWithoutPromises) { sweep(Promise::nothing); }
 TEST(VariableFaults, OfWritesInOrder) { sweep(Promise::order); }
 TEST(VariableFaults, OfWritesThatSyncCommits) { sweep(Promise::commit); }
 
+// ---- values that were to take the place of others --------------------------------------------------------------
+
+constexpr auto kNested = make_variable_length(make_variable_string());
+constexpr std::size_t kRows = 20;
+
+Status put_attribute(Group& root, char letter) {
+    const std::string text(30, letter);
+    const std::vector<const char*> pointers(60, text.c_str());
+    return root.write_attribute("many", kText.view(), Dataspace::simple({60}),
+                                {reinterpret_cast<const std::byte*>(pointers.data()), 60 * sizeof(char*)});
+}
+
+// Sequences of three texts.
+Status put_rows(Dataset& rows, char letter) {
+    const std::string text(35, letter);
+    const char* texts[] = {text.c_str(), text.c_str(), text.c_str()};
+    const std::vector<VariableLength> values(kRows, VariableLength{3, texts});
+    return rows.write(Selection::all(), kNested.view(),
+                      {reinterpret_cast<const std::byte*>(values.data()), kRows * sizeof(VariableLength)});
+}
+
+// Every element can be read, and has the old texts or the new ones.
+Status read_rows(Context& library, Dataset& rows) {
+    VariableLength values[kRows];
+    H5MOTE_TRY(rows.read(Selection::all(), kNested.view(), {reinterpret_cast<std::byte*>(values), sizeof values}));
+    bool right = true;
+    for (const VariableLength& each : values) {
+        const auto* const texts = static_cast<const char* const*>(each.data);
+        right = right && each.count == 3;
+        for (std::size_t i = 0; right && i < 3; ++i) {
+            right = texts[i] == std::string(35, 'o') || texts[i] == std::string(35, 'n');
+        }
+    }
+    EXPECT_TRUE(right);
+    return reclaim(library, kNested.view(), kRows, sizeof(VariableLength), values);
+}
+
+// Values were given up, and wait for the commit. Then others are to be given up. Meanwhile memory is so short that the
+// library forgets the first ones, and the storage fails, so that the others stay.
+TEST(VariableFaults, WhatStaysAfterAShortageOfMemoryIsNotGivenUp) {
+    std::uint64_t points = 0;
+    for (const std::uint64_t shortage : {1U, 2U, 3U}) {
+        bool failed = true;
+        for (std::uint64_t k = 1; failed; k += sweep_step()) {
+            failed = false;
+            for (std::uint64_t first = 1; first < 30; first += sweep_step()) {
+                SCOPED_TRACE(std::to_string(shortage) + " " + std::to_string(k) + " " + std::to_string(first));
+                Texts world(Promise::nothing);
+                auto made = File::create(world.library, world.driver, world.access);
+                ASSERT_EQ(made.status(), Status::ok);
+                world.file = static_cast<File&&>(*made);
+                Group root = world.file.root();
+                auto rows = root.create_dataset("rows", kNested.view(), Dataspace::simple({kRows}));
+                ASSERT_EQ(rows.status(), Status::ok);
+                EXPECT_EQ(put_attribute(root, 'o'), Status::ok);
+                EXPECT_EQ(put_rows(*rows, 'o'), Status::ok);
+                EXPECT_EQ(world.file.flush(), Status::ok);
+                EXPECT_EQ(put_attribute(root, 'n'), Status::ok);
+                world.refusing.arm(first, shortage);
+                DriverFault fault;
+                fault.at = k;
+                fault.calls = kWriteCall;
+                world.driver.arm(fault);
+                (void)put_rows(*rows, 'n');
+                failed = world.driver.failures() != 0 || failed;
+                (void)disarm(world.refusing, world.driver);
+                EXPECT_EQ(world.file.flush(), Status::ok);
+                EXPECT_EQ(put_attribute(root, 'x'), Status::ok);  // uses the space of what was given up
+                EXPECT_EQ(read_rows(world.library, *rows), Status::ok);
+                EXPECT_TRUE(findings_in(world.file).none());
+                EXPECT_EQ(rows->close(), Status::ok);
+                root.close();
+                EXPECT_EQ(world.file.close(), Status::ok);
+                EXPECT_EQ(world.memory.blocks(), 0U);
+                ++points;
+                ASSERT_FALSE(testing::Test::HasFailure());
+            }
+        }
+    }
+    std::printf("%llu points\n", static_cast<unsigned long long>(points));
+    EXPECT_GT(points, 100U / sweep_step());
+}
+
+// A compact dataset of elements with two texts each: if the second cannot be stored, the element keeps both, and so
+// does the heap.
+TEST(VariableFaults, AnElementThatIsStoredInPartStays) {
+    struct Pair {
+        const char* first;
+        const char* second;
+    };
+    static constexpr auto kPair =
+        make_compound<sizeof(Pair)>(member("first", 0, kText), member("second", sizeof(char*), kText));
+    for (const Layout layout : {Layout::compact, Layout::contiguous, Layout::chunked}) {
+        bool failed = true;
+        for (std::uint64_t k = 1; failed; ++k) {
+            SCOPED_TRACE(std::to_string(static_cast<unsigned>(layout)) + " " + std::to_string(k));
+            Texts world(Promise::commit);
+            auto made = File::create(world.library, world.driver, world.access);
+            ASSERT_EQ(made.status(), Status::ok);
+            world.file = static_cast<File&&>(*made);
+            DatasetCreate properties;
+            properties.layout = layout;
+            if (layout == Layout::chunked) {
+                properties.chunk = {2};
+            }
+            auto pairs = world.file.root().create_dataset("pairs", kPair.view(), Dataspace::simple({2}), properties);
+            ASSERT_EQ(pairs.status(), Status::ok);
+            const std::string old(300, 'o');
+            const std::string late(1001, 'n');
+            const Pair before[2] = {{old.c_str(), old.c_str()}, {old.c_str(), old.c_str()}};
+            const Pair after[2] = {{late.c_str(), late.c_str()}, {late.c_str(), late.c_str()}};
+            ASSERT_EQ(pairs->write(Selection::all(), kPair.view(), as_bytes(Span<const Pair>(before))), Status::ok);
+            ASSERT_EQ(world.file.flush(), Status::ok);
+            DriverFault fault;
+            fault.at = k;
+            fault.calls = kWriteCall;
+            world.driver.arm(fault);
+            const Status status = pairs->write(Selection::all(), kPair.view(), as_bytes(Span<const Pair>(after)));
+            failed = world.driver.failures() != 0;
+            world.driver.disarm();
+            EXPECT_EQ(failed, status != Status::ok);
+            EXPECT_EQ(world.file.flush(), Status::ok);
+            EXPECT_TRUE(findings_in(world.file).none());
+            Pair found[2] = {};
+            ASSERT_EQ(pairs->read(Selection::all(), kPair.view(), {reinterpret_cast<std::byte*>(found), sizeof found}),
+                      Status::ok);
+            for (const Pair& each : found) {
+                EXPECT_TRUE(each.first == late || (failed && each.first == old));
+                EXPECT_TRUE(each.second == late || (failed && each.second == old));
+            }
+            EXPECT_EQ(reclaim(world.library, kPair.view(), 2, sizeof(Pair), found), Status::ok);
+            EXPECT_EQ(pairs->close(), Status::ok);
+            EXPECT_EQ(world.file.close(), Status::ok);
+            ASSERT_FALSE(testing::Test::HasFailure());
+        }
+    }
+}
+
 }  // namespace
 
 #endif
