@@ -15,6 +15,8 @@ Status Transfer::prepare() noexcept {
     H5MOTE_TRY(message.body(body));
     H5MOTE_TRY(view_datatype(file_.context, body, stored));
     element_size_ = stored.size();
+    refers_ = H5MOTE_ALL_FORMATS != 0 && writing() &&
+              (contains_class(stored, TypeClass::variable_length) || contains_class(stored, TypeClass::reference));
     if (request_.stored) {
         const DatatypeView wanted = request_.type.empty() ? stored : request_.type;
         memory_size_ = wanted.size();
@@ -33,8 +35,8 @@ Status Transfer::prepare() noexcept {
     }
     if (writing() && !file_.is_atomic()) {
         const Pinned header = file_.cache.find(dataset_.address());
-        values.overwrites = !header || !header->fresh();
-        replaces_heap_ = to_heap_ && values.overwrites;
+        values.dataset = dataset_.address();
+        replaces_heap_ = to_heap_ && (!header || !header->fresh());
     }
     return writing() ? prepare_conversion(file_.context, conversion_, request_.type, stored, values)
                      : prepare_conversion(file_.context, conversion_, stored, request_.type, values);

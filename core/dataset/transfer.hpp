@@ -84,6 +84,7 @@ private:
     // Read and write bytes of the storage or, if `address` is an offset in external data, of the files there.
     Status get(std::uint64_t address, Bytes to) noexcept;
     Status put(std::uint64_t address, ConstBytes from) noexcept;
+    Status order_heap() noexcept;
 
     Status invalid(SourcePlace place, std::uint64_t value = 0) noexcept {
         return file_.context.fail(Module::dataset, place, Status::invalid_argument, 0, value);
@@ -107,6 +108,7 @@ private:
     bool to_heap_ = false;        // elements that are written have parts in the global heap ...
     bool replaces_heap_ = false;  // ... and may take the place of others, in an order
     OwnFill* fill_ = nullptr;     // ... and the fill value has such, too
+    bool refers_ = false;         // elements that are written may refer to objects there, old ones or new
     ChunkLookup lookup_;
     union Walk {
         Walk() noexcept {}

@@ -28,7 +28,15 @@ Status Transfer::get(std::uint64_t address, Bytes to) noexcept {
                                : file_.driver.read(Usage::raw_data, address, to);
 }
 
+// Objects of the global heap come before elements on the storage, or in other files, that may refer to them.
+Status Transfer::order_heap() noexcept {
+    return !refers_              ? Status::ok
+           : dataset_.external() ? file_.commit_heap(dataset_.address())
+                                 : file_.order_heap(dataset_.address());
+}
+
 Status Transfer::put(std::uint64_t address, ConstBytes from) noexcept {
+    H5MOTE_TRY(order_heap());
     if (dataset_.external()) {
         return file_.context.formats().external_changes->write(raw_.external(), address, from);
     }
@@ -47,7 +55,9 @@ Status Transfer::to_file(Window& window, std::uint64_t address, const PairedRun&
         return put(at, {user(piece.memory), bytes});
     }
     // Converts some elements at a time. With each step that replaces values the heap gets holes that it can fill again.
-    const WorkBuffer buffer(file_, replaces_heap_ ? 0 : bytes, element_size_);
+    // External data may be written after a commit, which uses the scratch memory.
+    const bool commits = to_heap_ && dataset_.external();
+    const WorkBuffer buffer(file_, replaces_heap_ ? 0 : bytes, element_size_, commits);
     const std::size_t room = buffer.bytes().size() / element_size_;
     if (room == 0) {
         return Status::out_of_memory;
@@ -69,8 +79,7 @@ Status Transfer::convert_to(std::uint64_t at, const PairedRun& piece, Bytes buff
     H5MOTE_TRY(get(at, buffer));
     const std::size_t discarded = discarded_values(file_);
     const Status converted = to_memory(buffer.data(), piece);
-    Status stored = converted == Status::ok || to_heap_ ? file_.order_heap() : converted;
-    stored = or_keep(file_, stored == Status::ok ? put(at, buffer) : stored, discarded);
+    const Status stored = or_keep(file_, converted == Status::ok || to_heap_ ? put(at, buffer) : converted, discarded);
     return converted == Status::ok ? stored : converted;
 }
 
@@ -131,7 +140,9 @@ Status Transfer::write_whole() noexcept {
         H5MOTE_TRY(dataset_.allocate_contiguous());
     }
     if (dataset_.external()) {
-        H5MOTE_TRY(put(0, {}));  // elements of which only a part is written are read first, from the same files
+        // Elements of which only a part is written are read first, from the same files. A commit, if one is needed for
+        // what the caller has made, comes before the scratch memory is used.
+        H5MOTE_TRY(put(0, {}));
     }
     Window window{dataset_.external() ? 0 : dataset_.data_address() + dataset_.data_size()};
     SelectionRun run;
@@ -205,6 +216,9 @@ Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
                 if (slot == nullptr) {
                     H5MOTE_TRY(to_file(window, address, piece));
                     continue;
+                }
+                if (refers_) {
+                    file_.note_heap(dataset_.address());
                 }
                 const Status status = to_memory(slot->data(), piece);
                 // Only now: values of variable length go to the heap meanwhile, and changes that the heap orders before

@@ -6,11 +6,12 @@
 namespace h5mote {
 
 /// Lent by the chunk cache if many elements are made, else the filters' scratch memory, which others must not use
-/// meanwhile.
+/// meanwhile. If they may, it is memory of its own.
 class WorkBuffer {
 public:
-    /// For elements of `element_size` bytes, `wanted` bytes in all.
-    WorkBuffer(FileState& file, std::uint64_t wanted, std::uint32_t element_size) noexcept : file_(file) {
+    /// For elements of `element_size` bytes, `wanted` bytes in all. `own`: others may use the scratch memory.
+    WorkBuffer(FileState& file, std::uint64_t wanted, std::uint32_t element_size, bool own = false) noexcept
+        : file_(file) {
         const std::size_t least = element_size < kLeast ? kLeast - kLeast % element_size : element_size;
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
             std::size_t most = file.chunks.budget() < kMost ? file.chunks.budget() : kMost;
@@ -22,6 +23,12 @@ public:
                 bytes_ = {memory, most};
                 return;
             }
+            if (own) {
+                auto* const alone = static_cast<std::byte*>(file.context.allocate(MemoryKind::other, least));
+                own_ = alone != nullptr;
+                bytes_ = own_ ? Bytes(alone, least) : Bytes();
+                return;
+            }
         }
         std::byte* const scratch = file.filter_scratch(least);
         bytes_ = scratch == nullptr ? Bytes() : Bytes(scratch, least);
@@ -31,6 +38,9 @@ public:
     ~WorkBuffer() {
         if (H5MOTE_ALL_FORMATS != 0 && lent_) {
             file_.chunks.take_back(bytes_.data(), bytes_.size());
+        }
+        if (H5MOTE_ALL_FORMATS != 0 && own_) {
+            file_.context.release(MemoryKind::other, bytes_.data(), bytes_.size());
         }
     }
 
@@ -44,6 +54,7 @@ private:
     FileState& file_;
     Bytes bytes_;
     bool lent_ = false;
+    bool own_ = false;
 };
 
 }  // namespace h5mote

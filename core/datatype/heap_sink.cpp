@@ -105,7 +105,9 @@ Status HeapSink::write(const ConversionPlan& plan, const ConversionStep& step, c
         undo(before);
         return status;
     }
-    before_raw = before_raw || (plan.file.overwrites && !file().is_atomic());
+    if (!before_raw && plan.file.dataset != kUndefinedAddress) {
+        file().note_heap(plan.file.dataset);
+    }
     discard_value(writer.type(), to);
     store_le<std::uint32_t>(to, static_cast<std::uint32_t>(slot.count));
     id.encode(file().shape(), to + 4);

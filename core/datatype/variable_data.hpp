@@ -6,6 +6,7 @@
 //   4+O  4           index of the object in the collection
 #pragma once
 
+#include <h5mote/address.hpp>
 #include <h5mote/span.hpp>
 #include <h5mote/status.hpp>
 
@@ -60,7 +61,7 @@ struct FileValues {
     VariableSource* source = nullptr;  ///< outlives the conversion; may be nullptr if no type has variable-length data
     FileState* file = nullptr;         ///< Side::to: the file; may be nullptr if no type has variable-length data
     VariableSink* sink = nullptr;      ///< Side::to: set by Conversion::prepare()
-    bool overwrites = false;           ///< Side::to: the storage may lead to the places of the values already
+    Address dataset = kUndefinedAddress;  ///< Side::to: header of the dataset in whose extent the values are to lie
 };
 
 }  // namespace h5mote

@@ -26,7 +26,6 @@ enum class Rule {
     repeat_in_order,     // after a commit that has failed, nothing that it wrote is taken to be on the storage
     hold_space,          // the space that such blocks replace is not used again before they are written
     reuse_last,          // released space is not used again before a commit has made it unreachable
-    heap_data_first,     // the bytes of heap objects are on the storage before the header through which they are found
     heap_first,          // heap objects are on the storage before anything that refers to them
     heap_remove_last,    // heap objects are removed only when nothing on the storage refers to them any more
 };
@@ -257,6 +256,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
     space.unkeep_metadata();
     space.begin_if_released();
     if (!atomic && keep(Rule::fill_first)) {
+        H5MOTE_TRY(heap_keeper() != nullptr ? order_before_chunks() : Status::ok);
         H5MOTE_TRY(chunks.write_in_place(driver, unsynced));
     }
     HeapKeeper* const heap = heap_keeper();
@@ -283,6 +283,9 @@ Status FileState::write_metadata(bool prepared) noexcept {
         H5MOTE_TRY(record_ends());
         H5MOTE_TRY(write_superblock());
     }
+    if (heap != nullptr) {
+        heap->committed_end = kUndefinedAddress;
+    }
     const bool waits = heap != nullptr && keep(Rule::heap_first) && heap->waits();
     if (waits) {
         H5MOTE_TRY(store_heap(*heap, false));
@@ -308,22 +311,8 @@ Status FileState::write_metadata(bool prepared) noexcept {
         ++foreign()->commits;
         foreign()->number_waits = false;
     }
-    return Status::ok;
-}
-
-// `durably`: what is written next may refer to the objects.
-Status FileState::store_heap(HeapKeeper& heap, bool durably) noexcept {
-    H5MOTE_TRY(heap.store_objects());
-    if (heap.waits()) {
-        if (keep(Rule::heap_data_first)) {
-            H5MOTE_TRY(barrier());
-        }
-        H5MOTE_TRY(heap.store_headers());
-    }
-    if (durably) {
-        H5MOTE_TRY(barrier());
-        heap.settle();
-        heap.before_raw = false;
+    if (heap != nullptr) {
+        heap->unstored = heap->before_raw = false;
     }
     return Status::ok;
 }

@@ -250,13 +250,27 @@ public:
     ForeignState* foreign() noexcept { return foreign_of(*this); }
     const ForeignState* foreign() const noexcept { return const_cast<FileState*>(this)->foreign(); }
     /// What writes to the global heap; nullptr: nothing was written there since the file was opened.
-    HeapKeeper* heap_keeper() noexcept { return foreign() == nullptr ? nullptr : foreign()->heap_keeper; }
+    HeapKeeper* heap_keeper() const noexcept { return foreign() == nullptr ? nullptr : foreign()->heap_keeper; }
     /// Call before the global heap is read: writes what is only in memory so far.
     Status show_heap() noexcept { return heap_keeper() == nullptr ? Status::ok : store_heap(*heap_keeper(), false); }
-    /// Call before raw data of a dataset's extent is written: brings the objects of the global heap to which they may
-    /// refer onto the storage first.
+    /// Call before a chunk in memory is written where it is: brings the objects of the global heap to which it may
+    /// refer onto the storage first, if note_heap() has said that their order counts.
     Status order_heap() noexcept {
         return heap_keeper() == nullptr || !heap_keeper()->before_raw ? Status::ok : store_heap(*heap_keeper(), true);
+    }
+    /// Call before elements that may refer to such objects are put into a chunk in memory: the objects come before the
+    /// chunk. Needs nothing for elements beyond the extent of the dataset whose header is at `header`.
+    void note_heap(Address header) noexcept {
+        if (heap_keeper() != nullptr) {
+            note_objects(header);
+        }
+    }
+    /// Call before such elements of that dataset are written to the storage: does what order_heap() does.
+    Status order_heap(Address header) noexcept { return heap_keeper() == nullptr ? Status::ok : order_objects(header); }
+    /// The same where they are written to another storage, which does not wait for this one. Where sync() is a commit
+    /// all changes so far are committed, so that the filters' scratch memory may change meanwhile. Errors of commit().
+    Status commit_heap(Address header) noexcept {
+        return heap_keeper() == nullptr ? Status::ok : commit_objects(header);
     }
     /// The file mounted in the place of a group, or nullptr.
     FileState* mounted_at(Address group) const noexcept {
@@ -303,7 +317,7 @@ public:
     /// appears in the file before the next flush.
     Status write_changes() noexcept override;
     bool is_unrecorded(Address address) const noexcept override {
-        return (space.ranges() == nullptr && address >= superblock_.end_of_file) || cache.has_left(address);
+        return (space.ranges() == nullptr && address >= committed_end()) || cache.has_left(address);
     }
     /// Syncs if something was written since the last sync and the storage may otherwise write later bytes first.
     Status barrier() noexcept;
@@ -452,12 +466,25 @@ private:
     Status check_storage() noexcept;
     Status flush_from(Phase first, Phase along = Phase::none) noexcept;
     Status flush_raw() noexcept;
+    bool is_live(Address header) noexcept;
     Status store_heap(HeapKeeper& heap, bool durably) noexcept;
+    Status record_end(HeapKeeper& heap) noexcept;
+    // These need a heap keeper.
+    Status order_objects(Address header) noexcept;
+    Status order_before_chunks() noexcept;
+    void note_objects(Address header) noexcept;
+    Status commit_objects(Address header) noexcept;
     Status give_back() noexcept;
     Status lower_end(bool was_cut = false) noexcept;
     Status prepare(Phase phase) noexcept;
     H5MOTE_STEP Status write_metadata(bool prepared) noexcept;
     bool grown() const noexcept { return space.has_grown(superblock_.end_of_file) || superblock_.root != stored_root_; }
+    // The end of file that the last commit has recorded.
+    Address committed_end() const noexcept {
+        const Address recorded = superblock_.end_of_file;
+        const HeapKeeper* const heap = heap_keeper();
+        return heap == nullptr || recorded < heap->committed_end ? recorded : heap->committed_end;
+    }
     Address end_to_record() const noexcept {
         return space.ranges() == nullptr ? space.end() : space.ranges()->first_end();
     }

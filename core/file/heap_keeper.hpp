@@ -34,9 +34,13 @@ public:
     /// Called last: gives back all memory, this object included. Writes nothing.
     virtual void end() noexcept = 0;
 
-    /// Whether raw data that is about to be written refers to objects that need not be on the storage yet, and lies
-    /// within the extent of its dataset already.
+    /// Whether there are objects that need not be on the storage yet.
+    bool unstored = false;
+    /// Whether chunks in memory may refer to such objects from elements to which the storage may lead already.
     bool before_raw = false;
+    /// If an end of file was recorded since the last commit, so that it covers objects: the one that was recorded
+    /// before.
+    Address committed_end = kUndefinedAddress;
 
 protected:
     HeapKeeper() noexcept = default;

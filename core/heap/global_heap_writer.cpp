@@ -88,6 +88,7 @@ Status GlobalHeapWriter::append(Collection& collection, Address size, Place& pla
         wait(collection.address, at, object);
         collection.waiting = true;
     }
+    unstored = true;
     collection.free += kHeader + object.padded(size);
     ++collection.next;
     collection.changed = true;
@@ -165,6 +166,7 @@ Status GlobalHeapWriter::fill_hole(Collection& collection, Address size, Place& 
     object.index = static_cast<std::uint16_t>(hole.index);
     object.size = size;
     H5MOTE_TRY(put_zeros(at + kHeader, size));
+    unstored = true;
     wait(collection.address, at, object);
     place = {{collection.address, object.index}, at + kHeader};
     return Status::ok;
@@ -230,6 +232,7 @@ Status GlobalHeapWriter::put(Address at, ConstBytes bytes) noexcept {
     if (bytes.empty()) {
         return Status::ok;
     }
+    unstored = true;  // a commit since the object was inserted has stored it without these
     H5MOTE_TRY(begin(at, bytes.size(), buffered));
     if (!buffered) {
         return write(at, bytes);
@@ -280,7 +283,7 @@ Status GlobalHeapWriter::store_objects() noexcept {
     if (grown != nullptr && grown->waiting && buffered_ != 0 && waiting_[0].at + kHeader == buffer_at_ &&
         file_.one_write(waiting_[0].at, std::uint64_t{buffer_at_} + buffered_)) {
         std::memcpy(buffer_, waiting_[0].bytes, kHeader);
-        H5MOTE_TRY(write(waiting_[0].at, {buffer_, kHeader + buffered_}));
+        H5MOTE_TRY(or_leave(write(waiting_[0].at, {buffer_, kHeader + buffered_})));
         buffered_ = 0;
         clear_waiting();
     }
@@ -290,6 +293,17 @@ Status GlobalHeapWriter::store_objects() noexcept {
 }
 
 Status GlobalHeapWriter::finish() noexcept { return file_.is_atomic() ? store_objects() : Status::ok; }
+
+// Returns the status with which waiting headers were written. After an error each of them may be on the storage or not.
+// They are written again; until then nothing may come behind their objects, and so these collections get no more.
+Status GlobalHeapWriter::or_leave(Status status) noexcept {
+    for (std::size_t i = 0; status != Status::ok && i < waiting_count_; ++i) {
+        if (Collection* const left = known(waiting_[i].collection)) {
+            *left = Collection();
+        }
+    }
+    return status;
+}
 
 void GlobalHeapWriter::clear_waiting() noexcept {
     for (; waiting_count_ != 0; --waiting_count_) {
@@ -302,7 +316,7 @@ void GlobalHeapWriter::clear_waiting() noexcept {
 
 Status GlobalHeapWriter::store_headers() noexcept {
     for (std::size_t i = 0; i < waiting_count_; ++i) {
-        H5MOTE_TRY(write(waiting_[i].at, {waiting_[i].bytes, kHeader}));
+        H5MOTE_TRY(or_leave(write(waiting_[i].at, {waiting_[i].bytes, kHeader})));
     }
     clear_waiting();
     return Status::ok;

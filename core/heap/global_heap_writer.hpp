@@ -117,6 +117,7 @@ private:
         return collection.live && !collection.waiting && !file_.is_atomic();
     }
     void wait(Address collection, Address at, const GlobalHeapObject& header) noexcept;
+    Status or_leave(Status status) noexcept;
     void clear_waiting() noexcept;
     bool reach(Address at, Address size) const noexcept;
     Status begin(Address at, Address size, bool& buffered) noexcept;

@@ -118,6 +118,14 @@ public:
             slot = next;
         }
     }
+    /// Whether write_in_place() has anything to write.
+    bool writes_in_place() noexcept {
+        bool any = false;
+        for (ChunkSlot* slot = lru_.front(); slot != nullptr && !any; slot = lru_.next(*slot)) {
+            any = slot->dirty() && slot->in_place && slot->address != kUndefinedAddress;
+        }
+        return any;
+    }
     /// Writes the changed bytes of all unfiltered chunks that have a place in the file. Call before writing an index
     /// that names such chunks. Changes no metadata. `written` is set when there was something to write.
     Status write_in_place(Driver& driver, bool& written) noexcept;

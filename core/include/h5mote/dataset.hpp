@@ -154,7 +154,10 @@ struct DatasetCreate {
     /// layout only. At least as many bytes as the dataset has must have room (otherwise invalid_argument, as for a file
     /// without bytes, and one of any size that is not the last). The library makes no file: write() does, through
     /// FileAccess::opener. What write() has written is durable there when it returns ok; the files take no part in the
-    /// commits of a flush, so that a power cut may leave any part of one write(). Needs formats::external_changes;
+    /// commits of a flush, so that a power cut may leave any part of one write(). What elements there refer to is
+    /// durable before them: on a driver whose sync() is a commit (a journal, raw flash), a write() of strings and
+    /// sequences of any length, or of references to regions that were made since the last flush, therefore commits all
+    /// changes of the file so far, as flush() does, unless the dataset is new. Needs formats::external_changes;
     /// specification IV.A.2.h. Borrowed while the dataset is created, with all names.
     ListOrNone<NewExternalFile> external;
     /// The dataset is made of parts of others (H5Pset_virtual): one mapping for each part. Excludes all of the layouts

@@ -221,6 +221,12 @@ public:
     /// or later. invalid_argument: `to` has another size, or the target is in another file. unsupported: a program
     /// without formats::variable_length_changes, if the heap is needed.
     ///
+    /// The target itself is not ordered before the reference. An element of a dataset that is overwritten in place may
+    /// be on the storage before the next flush: if the target was made since the last one, a power cut may leave a
+    /// reference to an address where there is no object, or later another one. So flush() between making an object and
+    /// writing references to it over elements of a dataset that was flushed before. Attributes, new datasets and rows
+    /// that are appended need nothing, for they appear with the flush that has the target, too.
+    ///
     /// ReferenceType::object1, or object2, which needs HDF5 1.12 to be read.
     Status create_reference(ReferenceType type, const Object& target, Bytes to) noexcept;
     /// ReferenceType::region1 or region2: some elements of the dataset `target`, whose dataspace is `space`.
