@@ -204,14 +204,46 @@ Status NewDataset::finish(DatasetState& state) const noexcept {
 
 namespace {
 
+// A group in another file, which stays open as long as this exists, and a name in it.
+class Elsewhere {
+public:
+    void set(FileState& file, Address address, std::string_view name) noexcept {
+        group_.set_other(file);
+        group_.address = address;
+        name_ = name;
+    }
+    FileState* get() const noexcept { return group_.other(); }
+    Address address() const noexcept { return group_.address; }
+    std::string_view name() const noexcept { return name_; }
+
+private:
+    LinkGroup group_;
+    std::string_view name_;
+};
+
+class NotElsewhere {
+public:
+    static void set(FileState& /*file*/, Address /*address*/, std::string_view /*name*/) noexcept {}
+    static constexpr FileState* get() noexcept { return nullptr; }
+    static constexpr Address address() noexcept { return 0; }
+    static constexpr std::string_view name() noexcept { return {}; }
+};
+
+using ElsewhereOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, Elsewhere, NotElsewhere>;
+
 // Creates and opens the dataset before the link to it is inserted, so that an error leaves the file as it was.
-Status create(FileState& file, Address group, std::string_view path, NewDataset& content,
-              DatasetState*& state) noexcept {
+// `elsewhere`: where to create it instead, if the path leads to another file.
+Status create(FileState& file, Address group, std::string_view path, NewDataset& content, DatasetState*& state,
+              ElsewhereOrNone& elsewhere) noexcept {
     H5MOTE_TRY(file.check_writable());
     LinkMessage link;
-    Address parent = 0;
+    LinkGroup parent;
     std::string_view name;
-    H5MOTE_TRY(prepare_link(file, group, path, parent, name));
+    const Status prepared = prepare_link(file, group, path, parent, name);
+    if (FileState* const other = parent.other()) {
+        elsewhere.set(*other, parent.address, name);
+    }
+    H5MOTE_TRY(prepared);
     H5MOTE_TRY(content.plan());
     H5MOTE_TRY(content.check_bounds());
     H5MOTE_TRY(content.use_type());
@@ -232,7 +264,7 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
     }
     if (status == Status::ok) {
         link.name = bytes_of(name);
-        status = insert_link(file, parent, link);
+        status = insert_link(file, parent.address, link);
     }
     if (const SharedMessageChangesFormat* const format = status == Status::ok ? nullptr : shared_changes(file)) {
         (void)format->release_all(file, link.address);
@@ -275,9 +307,13 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView memory, 
     NewDataset content(*file_, stored.view(), extent, properties);
     content.set_fill_type(type);
     DatasetState* state = nullptr;
-    const Status status = create(*file_, address_, path, content, state);
+    ElsewhereOrNone elsewhere;
+    const Status status = create(*file_, address_, path, content, state, elsewhere);
     if (status != Status::ok) {
         context.destroy(MemoryKind::type, conversion);
+        if (FileState* const other = elsewhere.get()) {
+            return Group(*other, elsewhere.address()).make_dataset(elsewhere.name(), memory, type, space, properties);
+        }
         return status;
     }
     Dataset dataset(*file_, state->address(), *state);
@@ -301,12 +337,26 @@ Result<Dataset> Group::create_dataset(std::string_view path, const NamedDatatype
     H5MOTE_TRY(check());
     FileState& file = *file_;
     if (!space.valid() || !type.valid() || !same_file(type)) {
+        if (H5MOTE_ALL_FORMATS != 0 && space.valid() && type.valid()) {
+            // The path may lead to the file of the datatype.
+            LinkGroup parent;
+            std::string_view name;
+            (void)prepare_link(file, address_, path, parent, name);
+            if (FileState* const other = parent.other()) {
+                return Group(*other, parent.address).create_dataset(name, type, space, properties);
+            }
+        }
         return file.context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
     }
     NewDataset content(file, type.type(), extent_of(space), properties);
     content.set_committed(type.address());
     DatasetState* state = nullptr;
-    H5MOTE_TRY(create(file, address_, path, content, state));
+    ElsewhereOrNone elsewhere;
+    const Status status = create(file, address_, path, content, state, elsewhere);
+    if (FileState* const other = elsewhere.get()) {
+        return Group(*other, elsewhere.address()).create_dataset(elsewhere.name(), type, space, properties);
+    }
+    H5MOTE_TRY(status);
     return Dataset(file, state->address(), *state);
 }
 
@@ -315,7 +365,8 @@ Result<Dataset> Group::make_copy(std::string_view path, const StoredDataset& dat
     content.set_copy(dataset);
     content.set_committed(dataset.type_object);
     DatasetState* state = nullptr;
-    H5MOTE_TRY(create(*file_, address_, path, content, state));
+    ElsewhereOrNone elsewhere;
+    H5MOTE_TRY(create(*file_, address_, path, content, state, elsewhere));
     return Dataset(*file_, state->address(), *state);
 }
 

@@ -214,7 +214,8 @@ struct FileAccess {
     /// closed and all free space is recorded: only a file with FileCreate::persist_free_space says so, and only if no
     /// object with values in the global heap was deleted. In a file that is damaged, or in which something is not
     /// understood, nothing is found, and the file opens all the same; the error trail tells what it was. Needs
-    /// formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim).
+    /// formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim). Not in other files that
+    /// this one leads to.
     bool reclaim = false;
     /// Bytes of memory for the table of used space, in that search and in File::reclaim(), while they run: two
     /// addresses for each run of used bytes. Less memory means more walks over the file's metadata. On top come the
