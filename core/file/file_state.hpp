@@ -273,7 +273,9 @@ public:
     ForeignState* foreign() noexcept { return foreign_of(*this); }
     const ForeignState* foreign() const noexcept { return const_cast<FileState*>(this)->foreign(); }
     /// What writes to the global heap; nullptr: nothing was written there since the file was opened.
-    HeapKeeper* heap_keeper() const noexcept { return foreign() == nullptr ? nullptr : foreign()->heap_keeper; }
+    HeapKeeper* heap_keeper() const noexcept {
+        return H5MOTE_WRITE == 0 || foreign() == nullptr ? nullptr : foreign()->heap_keeper;
+    }
     /// Call before the global heap is read: writes what is only in memory so far.
     Status show_heap() noexcept { return heap_keeper() == nullptr ? Status::ok : store_heap(*heap_keeper(), false); }
     /// Call before a chunk in memory is written where it is: brings the objects of the global heap to which it may

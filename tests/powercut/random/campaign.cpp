@@ -16,6 +16,7 @@ Plan plan_of(Medium medium, std::uint64_t seed) {
     setting.wide = seed % 5 % 3 == 0;  // two of five, and none of those in CMakeLists.txt
     setting.refuses_memory = seed % 7 < 2;
     setting.fails = seed % 11 / 2 == 1;
+    setting.overwrites_texts = seed % 13 / 4 == 1;
     static constexpr std::uint64_t kUserBlocks[] = {0, 0, 512, 1024, 4096};
     setting.user_block = setting.wide ? random.of(kUserBlocks) : 0;
     return plan;

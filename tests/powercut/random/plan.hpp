@@ -48,6 +48,9 @@ struct Setting {
     bool refuses_memory = false;
     /// Whether a call of the driver fails in some steps. Not with all seeds, either.
     bool fails = false;
+    /// Whether strings of variable length are written over others where a cut may leave any part of a write, too. Not
+    /// with all seeds, either.
+    bool overwrites_texts = false;
     /// FileCreate::user_block. What goes on after a cut has the same, for that is where it looks for the superblock.
     std::uint64_t user_block = 0;
 };

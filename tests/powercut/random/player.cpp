@@ -275,6 +275,7 @@ std::string Player::play(const Plan& plan) {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         draw_file_space(random, create);
         wide_ = plan.setting.wide;
+        overwrites_texts_ = plan.setting.overwrites_texts;
         everything_ = random.one_in(2) || wide_;
         draw_attributes(random, everything_, create);
         if (everything_ && random.one_in(3)) {

@@ -113,6 +113,7 @@ private:
     h5mote::Dataset* dataset(const std::string& path);
     void append(const std::string& path, Random& random);
     void write(const std::string& path, Random& random);
+    bool lie_in_sectors(h5mote::Dataset& handle, const World::Object& object, std::vector<Dims>& elements);
     void write_chunk(h5mote::Dataset& handle, World::Object& object, const std::string& path, Random& random);
     void grow(const std::string& path, Random& random);
     void shrink(const std::string& path, Random& random);
@@ -153,7 +154,8 @@ private:
     std::string bad_;
     bool everything_ = false;  // the library has all parts of the format
     bool wide_ = false;        // what Setting::wide says, where the library has them
-    bool unclear_ = false;     // a call failed that may have changed something: kill() finds out what is there
+    bool overwrites_texts_ = false;
+    bool unclear_ = false;  // a call failed that may have changed something: kill() finds out what is there
 };
 
 }  // namespace h5mote_test

@@ -149,11 +149,51 @@ void Player::write_chunk(Dataset& handle, World::Object& object, const std::stri
     }
 }
 
+// Leaves those elements whose bytes lie in one sector, wherever they are written: a cut leaves such an element as it
+// was or as it becomes, as a whole. No sector is smaller than 128 bytes, and what has no place yet may get any. Chunks
+// that are filtered are written beside their old form, and compact data are small enough. False: a call failed.
+bool Player::lie_in_sectors(Dataset& handle, const World::Object& object, std::vector<Dims>& elements) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        constexpr std::uint64_t kSector = 128;
+        DatasetInfo info;
+        if (!done(handle.info(info), "information on a dataset")) {
+            return false;
+        }
+        if (info.filters != 0 || info.layout == Layout::compact) {
+            return true;
+        }
+        const Dims& whole = object.shape.chunked ? object.shape.chunk : object.dims();
+        std::vector<Dims> left;
+        for (const Dims& at : elements) {
+            std::uint64_t address = info.address;
+            if (info.layout == Layout::chunked) {
+                ChunkInfo chunk;
+                if (!done(handle.chunk_info({at.data(), at.size()}, chunk), "place of a chunk",
+                          {Status::over_budget})) {
+                    return false;
+                }
+                address = chunk.address;
+            }
+            std::uint64_t place = 0;
+            for (std::size_t d = 0; d < at.size(); ++d) {
+                place = place * whole[d] + at[d] % whole[d];
+            }
+            const std::uint64_t begin = address + place * info.element_size;
+            if (address != kUndefinedAddress && begin % kSector + info.element_size <= kSector) {
+                left.push_back(at);
+            }
+        }
+        elements = left;
+    }
+    return !elements.empty();
+}
+
 void Player::write(const std::string& path, Random& random) {
     World::Object& object = *world_.find(path);
     // Without atomic transactions a cut may leave half of an element that crosses the end of a sector (vfd/README.md):
     // no string is found then.
-    if (object.shape.is_virtual || (object.shape.texts && !storage_.atomic())) {
+    const bool in_sectors = object.shape.texts && !storage_.atomic();
+    if (object.shape.is_virtual || (in_sectors && !overwrites_texts_)) {
         return;
     }
     for (const std::uint64_t dim : object.dims()) {
@@ -208,6 +248,17 @@ void Player::write(const std::string& path, Random& random) {
             });
             selection = Selection::hyperslab({start.data(), rank}, {count.data(), rank}, {stride.data(), rank},
                                              {block.data(), rank});
+        }
+        if (in_sectors) {
+            if (!lie_in_sectors(*handle, object, elements)) {
+                return;
+            }
+            points.clear();
+            for (const Dims& at : elements) {
+                points.insert(points.end(), at.begin(), at.end());
+            }
+            selection = rank == 0 ? Selection::all()
+                                  : Selection::points(static_cast<unsigned>(rank), {points.data(), points.size()});
         }
         // Whole elements are written, or only some members of a compound.
         std::vector<bool> chosen(shape.members.size(), true);

@@ -245,6 +245,9 @@ void Player::make_dataset(const std::string& path, Random& random) {
     // Compact data is overwritten in place, in the object header. Without atomic transactions it must fit in one
     // sector.
     draw_dataset(random, storage_.atomic() ? 4000 : 400, world_.made, everything_, draw);
+    if (draw.shape.texts && overwrites_texts_ && !storage_.atomic() && !random.one_in(3)) {
+        draw.create.allocation = AllocationTime::early;  // only elements that have a place are overwritten
+    }
     draw_attributes(random, everything_, draw.create);
     NewMapping mapping;
     NamedDatatype committed;
