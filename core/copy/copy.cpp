@@ -454,7 +454,7 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
     const Status prepared = prepare_link(file, destination.address(), name, parent, last);
     if (FileState* const other = parent.other()) {
         Group there(*other, parent.address);
-        return other->commit_change(copy(source, path, there, last, options));
+        return parent.commit_change(copy(source, path, there, last, options));
     }
     H5MOTE_TRY(prepared);
     Result<Object> from = source.open_object(path);

@@ -75,7 +75,9 @@ class DatasetState final : public AppendCursor,
                            private std::conditional_t<H5MOTE_FILTERS != 0, FilterValues, NoFilterValues> {
 public:
     /// Opens the dataset whose header is at `address`; a dataset that is open already is shared. `depth`: number of
-    /// virtual datasets in the chain that leads to this one as a source, 0 if there is none.
+    /// virtual datasets in the chain that leads to this one as a source, 0 if there is none; kAnyType: 0, and elements
+    /// are not looked at, so that their datatype may be nested deeper than this build reads it.
+    static constexpr unsigned kAnyType = ~0U;
     H5MOTE_STEP static Status open(FileState& file, Address address, DatasetState*& state, unsigned depth = 0) noexcept;
     void retain() noexcept { ++references_; }
     /// Drops one reference. The last one writes buffered data to the storage (not durable yet) and destroys the state.
@@ -87,14 +89,15 @@ public:
     /// Deletes a dataset that no link leads to yet and destroys its state, of which the caller has the only reference:
     /// releases the file space of its data, its chunk index and its object header.
     H5MOTE_STEP static void unmake(DatasetState& state) noexcept;
-    /// Calls `work` with the dataset whose header is at `address`, of which no handle is open.
+    /// Calls `work` with the dataset whose header is at `address`, of which no handle is open, for what does not depend
+    /// on its datatype.
     template <typename Work>
     static Status visit(FileState& file, Address address, Work work) noexcept {
         DatasetState* state = nullptr;
         // A state without handles may hold rows that could not be stored. They are kept until the dataset is really
         // deleted.
         const bool unused = file.find_client(address) != nullptr;
-        H5MOTE_TRY(open(file, address, state));
+        H5MOTE_TRY(open(file, address, state, H5MOTE_ALL_FORMATS != 0 ? kAnyType : 0));
         const Status status = work(*state);
         end_visit(*state, unused);
         return status;

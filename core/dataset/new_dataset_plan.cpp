@@ -146,8 +146,10 @@ Status NewDataset::plan_chunks() noexcept {
     if ((shape_.filtered || H5MOTE_PARTIAL_IO == 0) && bytes > file_.chunks.budget()) {
         return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, bytes);
     }
-    if (unlimited != 0 && file_.shape().sizeof_size < 8) {
-        // libhdf5 reads "unlimited" in fewer than 8 bytes as an ordinary number.
+    // libhdf5 takes "unlimited" in fewer than 8 bytes for the number, which only indexes by coordinates do not depend
+    // on.
+    const bool by_coordinates = unlimited > 1 || (unlimited == 1 && file_.shape().sizeof_size < 8);
+    if (H5MOTE_ALL_FORMATS == 0 && unlimited != 0 && file_.shape().sizeof_size < 8) {
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::sizeof_offsets);
     }
     if ((unlimited > 1 && H5MOTE_ALL_FORMATS == 0) || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
@@ -163,7 +165,7 @@ Status NewDataset::plan_chunks() noexcept {
     layout_.layout_class = Layout::chunked;
     layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
     layout_.index = layout_.version < 4 ? ChunkIndex::btree1
-                    : unlimited > 1     ? ChunkIndex::btree2
+                    : by_coordinates    ? ChunkIndex::btree2
                     : unlimited == 1    ? ChunkIndex::extensible_array
                                         : fixed_index();
     layout_.flags |= layout_.index == ChunkIndex::single && shape_.filtered ? LayoutMessage::kSingleFiltered : 0U;

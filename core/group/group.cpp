@@ -83,13 +83,13 @@ Status Group::create_hard_link(std::string_view path, const Object& target) noex
             (void)prepare_link(*file_, address_, path, parent, name);
         }
         if (FileState* const other = parent.other()) {
-            return other->commit_change(Group(*other, parent.address).create_hard_link(name, target));
+            return parent.commit_change(Group(*other, parent.address).create_hard_link(name, target));
         }
         return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     const Status prepared = prepare_link(*file_, address_, path, parent, name);
     if (FileState* const other = parent.other()) {
-        return other->commit_change(Group(*other, parent.address).create_hard_link(name, target));
+        return parent.commit_change(Group(*other, parent.address).create_hard_link(name, target));
     }
     H5MOTE_TRY(prepared);
     H5MOTE_TRY(add_reference(*file_, target.address()));
@@ -112,7 +112,7 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
     std::string_view name;
     const Status prepared = prepare_link(*file_, address_, path, parent, name);
     if (FileState* const other = parent.other()) {
-        return other->commit_change(Group(*other, parent.address).create_soft_link(name, target));
+        return parent.commit_change(Group(*other, parent.address).create_soft_link(name, target));
     }
     H5MOTE_TRY(prepared);
     if (!is_name(target)) {
@@ -176,7 +176,7 @@ Status Group::create_external_link(std::string_view path, std::string_view file_
     std::string_view name;
     const Status prepared = prepare_link(*file_, address_, path, parent, name);
     if (FileState* const other = parent.other()) {
-        return other->commit_change(Group(*other, parent.address).create_external_link(name, file_name, target));
+        return parent.commit_change(Group(*other, parent.address).create_external_link(name, file_name, target));
     }
     H5MOTE_TRY(prepared);
     if (!is_name(file_name) || !is_name(target) || file_name.size() + target.size() > 0xffff - 3) {
@@ -198,7 +198,7 @@ Status Group::create_user_link(std::string_view path, LinkType type, ConstBytes 
     std::string_view name;
     const Status prepared = prepare_link(*file_, address_, path, parent, name);
     if (FileState* const other = parent.other()) {
-        return other->commit_change(Group(*other, parent.address).create_user_link(name, type, data));
+        return parent.commit_change(Group(*other, parent.address).create_user_link(name, type, data));
     }
     H5MOTE_TRY(prepared);
     if (type <= LinkType::external || data.size() > 0xffff) {

@@ -89,6 +89,8 @@ public:
         FileState::release(file_);
         file_ = &file;
     }
+    /// FileState::commit_change() of that file.
+    Status commit_change(Status status) noexcept { return file_->commit_change(status); }
 
 private:
     FileState* file_ = nullptr;
@@ -99,6 +101,7 @@ class NoOtherFile {
 public:
     static constexpr FileState* other() noexcept { return nullptr; }
     static void set_other(FileState& /*file*/) noexcept {}
+    static Status commit_change(Status status) noexcept { return status; }
 };
 
 /// The group that has, or gets, the link at the end of a path.

@@ -252,7 +252,7 @@ Status Group::unlink(std::string_view path) noexcept {
     std::string_view name;
     const Status resolved = resolve_parent(file, address_, path, group, name);
     if (FileState* const other = group.other()) {
-        return other->commit_change(Group(*other, group.address).unlink(name));
+        return group.commit_change(Group(*other, group.address).unlink(name));
     }
     H5MOTE_TRY(resolved);
     const Address parent = group.address;

@@ -49,7 +49,7 @@ Status Group::unlink_tree(std::string_view path) noexcept {
         std::string_view name;
         const Status resolved = resolve_parent(*file_, address_, path, parent, name);
         if (FileState* const other = parent.other()) {
-            return other->commit_change(Group(*other, parent.address).unlink_tree(name));
+            return parent.commit_change(Group(*other, parent.address).unlink_tree(name));
         }
         H5MOTE_TRY(resolved);
     }

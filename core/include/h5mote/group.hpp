@@ -112,11 +112,11 @@ public:
     /// `type`, also no defined fill value. unsupported (datatype_class): such data in a program without
     /// formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or
     /// build lacks; (filter): a mandatory filter that the program lacks. over_budget: a filtered chunk larger than the
-    /// chunk cache, compact data of more than 65,531 bytes, more than one unlimited dimension and a metadata cache of
-    /// less than 2,560 bytes, no unlimited dimension and more chunks than it has room for: 600 bytes, and one for each
-    /// 256 chunks; or what does not fit a message of the header, 65,535 bytes: a datatype of that many bytes when it is
-    /// encoded, a fill value of more than 65,529 bytes (65,520 with the earliest versions), some 2,700 external files.
-    /// overflow: more chunks than a file can have.
+    /// chunk cache, compact data of more than 65,531 bytes, more than one unlimited dimension (one in a file whose
+    /// lengths have 2 or 4 bytes) and a metadata cache of less than 2,560 bytes, no unlimited dimension and more chunks
+    /// than it has room for: 600 bytes, and one for each 256 chunks; or what does not fit a message of the header,
+    /// 65,535 bytes: a datatype of that many bytes when it is encoded, a fill value of more than 65,529 bytes (65,520
+    /// with the earliest versions), some 2,700 external files. overflow: more chunks than a file can have.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
     /// not_found: nothing is there, or an object that is no dataset; the error trail says which type the object has, or
