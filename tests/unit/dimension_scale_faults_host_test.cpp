@@ -8,6 +8,7 @@
 #include <h5mote/dimension_scale.hpp>
 
 #include "promising_driver.hpp"
+#include "recording_driver.hpp"
 #include "sweep.hpp"
 #include "world.hpp"
 
@@ -40,7 +41,8 @@ void write_list_of_libhdf5(Dataset& scale, std::size_t count) {
 
 // A file in memory, its datasets, and everything that can fail.
 struct Bench {
-    explicit Bench(bool commits = false) : promising(storage, promised(commits)) {
+    explicit Bench(const std::vector<std::byte>& image, bool commits = false)
+        : assigned(storage.assign({image.data(), image.size()})), promising(storage, promised(commits)) {
         library.set_free_list_limits({0, 0});
         access.metadata_cache = 8192;
     }
@@ -49,8 +51,8 @@ struct Bench {
         result.sync_is_commit = commits;
         return result;
     }
-    void open(const std::vector<std::byte>& image) {
-        EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+    void open() {
+        EXPECT_EQ(assigned, Status::ok);
         auto opened = File::open(library, driver, access);
         ASSERT_EQ(opened.status(), Status::ok);
         file = static_cast<File&&>(*opened);
@@ -95,8 +97,10 @@ struct Bench {
     RefusingAllocator refusing{memory};
     MallocAllocator bytes;
     GrowingMemoryDriver storage{bytes};
+    Status assigned;
     PromisingDriver promising;
-    FailingDriver driver{promising};
+    RecordingDriver recorder{promising};
+    FailingDriver driver{recorder};
     NullPort port;
     Library library{refusing, port};
     FileAccess access;
@@ -106,7 +110,7 @@ struct Bench {
 
 const std::vector<std::byte>& start(bool as_libhdf5) {
     static const auto make = [](bool theirs) {
-        Bench bench;
+        Bench bench({});
         bench.make(theirs);
         return bench.image();
     };
@@ -189,8 +193,8 @@ struct States {
 };
 
 States states(const Step& step, bool as_libhdf5) {
-    Bench bench;
-    bench.open(start(as_libhdf5));
+    Bench bench(start(as_libhdf5));
+    bench.open();
     States result{state(bench.all), attachments(bench.all), {}};
     EXPECT_EQ(step.change(bench.all), Status::ok);
     result.after = state(bench.all);
@@ -202,8 +206,8 @@ States states(const Step& step, bool as_libhdf5) {
 // false: nothing failed.
 bool point(const Step& step, const States& wanted, bool as_libhdf5, bool commits, const FaultKind& kind,
            std::uint64_t k) {
-    Bench bench(commits);
-    bench.open(start(as_libhdf5));
+    Bench bench(start(as_libhdf5), commits);
+    bench.open();
     bench.library.garbage_collect();
     arm(bench.refusing, bench.driver, kind, k);
     const Status status = step.change(bench.all);
@@ -224,8 +228,8 @@ bool point(const Step& step, const States& wanted, bool as_libhdf5, bool commits
     EXPECT_EQ(bench.file.flush(), Status::ok);
     EXPECT_TRUE(findings_in(bench.file).none());
     bench.close();
-    Bench again;
-    again.open(bench.image());
+    Bench again(bench.image());
+    again.open();
     EXPECT_EQ(state(again.all), wanted.after);
     again.close();
     EXPECT_EQ(bench.memory.blocks(), 0U);
@@ -265,9 +269,9 @@ TEST(DimensionScaleFaults, WhatIsRefusedIsRefusedAfterAnError) {
             bool failed = true;
             for (std::uint64_t k = 1; failed; ++k) {
                 SCOPED_TRACE(std::string(step.name) + " " + kind.name + " " + std::to_string(k));
-                Bench bench;
+                Bench bench(start(false));
                 bench.access.metadata_cache = 2048;
-                bench.open(start(false));
+                bench.open();
                 const std::string before = state(bench.all);
                 EXPECT_FALSE(bench.file.root().exists("nothing"));  // needs the cache
                 bench.library.garbage_collect();
@@ -286,6 +290,39 @@ TEST(DimensionScaleFaults, WhatIsRefusedIsRefusedAfterAnError) {
     }
     std::printf("%llu points\n", static_cast<unsigned long long>(points));
     EXPECT_GT(points, 4U);
+}
+
+// After a cut between any two writes a scale is attached or it is not, all others are where they were, and the same
+// call completes what the cut has left of it.
+TEST(DimensionScaleFaults, ThePowerFailsBetweenWrites) {
+    std::size_t cuts = 0;
+    for (const Step& step : kSteps) {
+        for (const bool as_libhdf5 : {false, true}) {
+            const States wanted = states(step, as_libhdf5);
+            Bench bench(start(as_libhdf5));
+            bench.open();
+            EXPECT_EQ(step.change(bench.all), Status::ok);
+            const std::string attached = attachments(bench.all);
+            bench.close();
+            for (std::size_t i = 0; i <= bench.recorder.operations().size(); ++i) {
+                SCOPED_TRACE(std::string(step.name) + " " + std::to_string(i));
+                Bench cut(bench.recorder.image(i));
+                cut.open();
+                const std::string now = attachments(cut.all);
+                EXPECT_TRUE(now == wanted.attached || now == attached) << now;
+                EXPECT_TRUE(findings_in(cut.file).none());
+                const Status status = step.change(cut.all);
+                EXPECT_TRUE(status == Status::ok || (status == Status::not_found && state(cut.all) == wanted.after));
+                EXPECT_EQ(state(cut.all), wanted.after);
+                EXPECT_TRUE(findings_in(cut.file).none());
+                cut.close();
+                ++cuts;
+                ASSERT_FALSE(testing::Test::HasFailure());
+            }
+        }
+    }
+    std::printf("%zu cuts\n", cuts);
+    EXPECT_GT(cuts, 100U);
 }
 
 }  // namespace
