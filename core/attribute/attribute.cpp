@@ -77,10 +77,6 @@ bool same_type(DatatypeView stored, DatatypeView type) noexcept {
     }
 }
 
-const VariableLengthFormat* changes_of(FileState& file) noexcept {
-    return H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 ? file.context.formats().variable_length_changes : nullptr;
-}
-
 bool same_dims(const DataspaceMessage& stored, const Extent& space) noexcept {
     bool same = true;
     for (unsigned i = 0; i < stored.rank; ++i) {
@@ -117,9 +113,13 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     return Status::ok;
 }
 
+bool is_number(DatatypeView type) noexcept {
+    return type.type_class() == TypeClass::integer || type.type_class() == TypeClass::floating;
+}
+
 // Whether a value may replace the one that `stored` has, which is checked as in replace_value(). `committed`: the
 // committed datatype of that one. `in_place`: it is a value of the same datatype and dimensions.
-H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& stored, const AttributeContent& content,
+H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& stored, AttributeContent& content,
                                      Address committed, bool& in_place) noexcept {
     const AttributeParts& parts = stored.parts;
     ConstBytes bytes;
@@ -127,9 +127,7 @@ H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& st
     if (content.any) {
         return Status::ok;
     }
-    if (committed != kUndefinedAddress && !content.has_committed_type()) {
-        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
-    }
+    bool converts = content.may_convert && committed != kUndefinedAddress;
     bool same = committed == content.committed;
     if (committed == kUndefinedAddress && same) {
         const DatatypeView type(content.message.type);
@@ -138,15 +136,21 @@ H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& st
         H5MOTE_TRY(view_datatype(file.context, bytes, old));
         in_place = same_type(old, type);
         same = in_place || (old.type_class() == TypeClass::string && type.type_class() == TypeClass::string);
+        converts = content.may_convert && !same && is_number(old) && is_number(type) && can_convert(file.context);
     }
     DataspaceMessage space;
     H5MOTE_TRY(stored.bytes.view(parts.space, parts.space_size, bytes));
     H5MOTE_TRY(space.decode(file.context, file.shape(), bytes));
-    const bool same_rank =
-        content.has_committed_type() || (space.type == content.space.type && space.rank == content.space.rank);
+    const bool same_rank = (content.has_committed_type() && !content.converted) ||
+                           (space.type == content.space.type && space.rank == content.space.rank);
+    content.other_type = converts && same_rank;
+    if (content.other_type) {
+        return Status::type_mismatch;
+    }
     in_place = in_place && same_rank && same_dims(space, content.space);
-    return same && same_rank ? Status::ok
-                             : file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, same ? 2 : 1);
+    return same && same_rank
+               ? Status::ok
+               : file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, same || converts ? 2 : 1);
 }
 
 // The attribute that an object has, if any.
@@ -402,35 +406,6 @@ Status StoredAttribute::describe() noexcept {
     return sound ? Status::ok : file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
 }
 
-Status write_attribute_value(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
-                             DatatypeView stored, ConstBytes data) noexcept {
-    content.message.data = data;
-    content.shape = file.shape();
-    Conversion conversion;
-    H5MOTE_TRY(prepare_conversion(file.context, conversion, memory, stored,
-                                  {FileValues::Side::to, file.shape().sizeof_addr, nullptr, &file}));
-    if (H5MOTE_CONVERSION == 0 || conversion.is_copy()) {
-        return write_attribute_value(file, header, content);
-    }
-    // The data are converted before anything is changed, because converting may fail.
-    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the caller has refused a type in memory without a size.
-    const std::size_t count = data.size() / memory.size();
-    const std::size_t size = count * stored.size();
-    auto* const converted = static_cast<std::byte*>(file.context.allocate(MemoryKind::value, size));
-    if (converted == nullptr) {
-        return Status::out_of_memory;
-    }
-    std::memset(converted, 0, size);
-    content.message.data = {converted, size};
-    Status status = conversion.run(count, data.data(), memory.size(), converted, stored.size());
-    status = status == Status::ok ? write_attribute_value(file, header, content) : status;
-    if (status != Status::ok && changes_of(file) != nullptr) {
-        (void)changes_of(file)->discard(file, stored, converted, count);
-    }
-    file.context.release(MemoryKind::value, converted, size);
-    return status;
-}
-
 Status Object::write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
                                   const Dataspace* space, ConstBytes data, bool any) noexcept {
     const LibraryLock lock(context_of(file_));
@@ -451,7 +426,13 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
     StoredType stored(*file_);
     H5MOTE_TRY(stored.assign(file_type));
     content.message.type = stored.view().bytes();
-    return write_attribute_value(*file_, address_, content, memory_type, stored.view(), data);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        content.may_convert = !any;
+        const Status status = write_attribute_value(*file_, address_, content, memory_type, stored.view(), data);
+        return content.other_type ? write_converted(*file_, address_, content, memory_type, data) : status;
+    } else {
+        return write_attribute_value(*file_, address_, content, memory_type, stored.view(), data);
+    }
 }
 
 Status Object::write_attribute(std::string_view name, DatatypeView type, const Dataspace& space,

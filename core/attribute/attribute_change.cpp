@@ -10,6 +10,8 @@
 
 #include <h5mote/named_datatype.hpp>
 
+#include <cstring>
+
 namespace h5mote {
 namespace {
 
@@ -108,6 +110,54 @@ struct Renamed {
     bool may_share = false;  // it may be one under its new name
 };
 
+// The values of variable length that a shared message gets with its new name. Other objects may keep the message of the
+// old name, and of two messages that lead to the same objects of the heap each would give them up.
+class OwnValues {
+public:
+    explicit OwnValues(FileState& file) noexcept
+        : file_(file), bytes_(file.context, MemoryKind::type), element_(file.context, MemoryKind::value) {}
+
+    /// Takes the datatype of the attribute.
+    Status prepare(StoredAttributeMessage& found) noexcept {
+        return file_.context.formats().variable_length_changes == nullptr ? Status::ok
+                                                                          : read_type(file_, found, bytes_, type_);
+    }
+    /// Whether the program can make copies. If there is nothing to copy, they have been made.
+    bool can() const noexcept { return !type_.empty(); }
+    /// Puts copies in the place of all that `data` leads to.
+    Status copy(Bytes data) noexcept {
+        data_ = data;
+        const std::size_t size = type_.size();
+        H5MOTE_TRY(element_.reserve(size));
+        for (; has_values() && data_.size() - made_ >= size; made_ += size) {
+            std::memcpy(element_.data(), data_.data() + made_, size);
+            const Status status = changes().copy(file_, type_, element_.data(), data_.data() + made_, 1);
+            if (status != Status::ok) {
+                return finish(status);
+            }
+        }
+        return Status::ok;
+    }
+    /// Gives the copies up if they are not needed, as `status` says, which is returned.
+    Status finish(Status status) noexcept {
+        if (status != Status::ok && made_ != 0) {
+            (void)changes().discard(file_, type_, data_.data(), made_ / type_.size());
+        }
+        return status;
+    }
+
+private:
+    bool has_values() const noexcept { return contains_class(type_, TypeClass::variable_length); }
+    const VariableLengthFormat& changes() const noexcept { return *file_.context.formats().variable_length_changes; }
+
+    FileState& file_;
+    OwnedBytes bytes_;
+    OwnedBytes element_;
+    DatatypeView type_;
+    Bytes data_;
+    std::size_t made_ = 0;  // bytes of the data that are copies
+};
+
 // Whether the attribute in `found` may be a shared message under its new name. As in libhdf5, a message of the header
 // stays what it is.
 Status look_at(FileState& file, StoredAttributeMessage& found, Renamed& renamed) noexcept {
@@ -125,7 +175,7 @@ Status look_at(FileState& file, StoredAttributeMessage& found, Renamed& renamed)
 
 // Renames an attribute that is in dense storage, or is a shared message, or has parts that are.
 Status rename_sharing(FileState& file, Address object, std::string_view from, const RenamedContent& content,
-                      std::string_view to, const Renamed& renamed) noexcept {
+                      std::string_view to, const Renamed& renamed, bool moves_value) noexcept {
     const DenseChangesFormat* const format = file.context.formats().dense_changes;
     if (renamed.dense && format == nullptr) {
         return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
@@ -139,8 +189,8 @@ Status rename_sharing(FileState& file, Address object, std::string_view from, co
     BytesContent body(attribute.head, attribute.data);
     const bool new_user = renamed.shared && renamed.committed != kUndefinedAddress;
     H5MOTE_TRY(new_user ? use_committed_type(file, renamed.committed) : Status::ok);
-    const Status status =
-        change_sharing(file, object, from, renamed.may_share ? &body : nullptr, true, [&](ConstBytes id) noexcept {
+    const Status status = change_sharing(
+        file, object, from, renamed.may_share ? &body : nullptr, moves_value, [&](ConstBytes id) noexcept {
             attribute.shared = id;
             return renamed.dense ? format->rename_attribute(file, object, bytes_of(from), attribute)
                                  : shared_changes(file)->replace_shared(file, object, from, content, id);
@@ -167,6 +217,7 @@ Status Object::rename_attribute(std::string_view from, std::string_view to) noex
     OwnedBytes old(file.context);
     AttributeParts parts;
     Renamed renamed;
+    OwnValues values(file);
     bool has_shared_parts = false;
     std::size_t size = 0;
     {
@@ -181,13 +232,15 @@ Status Object::rename_attribute(std::string_view from, std::string_view to) noex
         H5MOTE_TRY(old.reserve(size));
         H5MOTE_TRY(found.bytes.read(0, old.first(size)));
         H5MOTE_TRY(look_at(file, found, renamed));
+        H5MOTE_TRY(renamed.shared ? values.prepare(found) : Status::ok);
         parts = found.parts;
     }
     const RenamedContent content(old.first(size), parts, to);
     // An attribute of the new name may have been removed from another block of the header: that comes first.
     H5MOTE_TRY(renamed.dense ? Status::ok : file.order());
     if (renamed.dense || (shared_changes(file) != nullptr && (renamed.shared || has_shared_parts))) {
-        return rename_sharing(file, address_, from, content, to, renamed);
+        H5MOTE_TRY(values.can() ? values.copy(old.first(size).subspan(parts.data)) : Status::ok);
+        return values.finish(rename_sharing(file, address_, from, content, to, renamed, !values.can()));
     }
     MessageIterator message(file, address_);
     H5MOTE_TRY(find_message(message, from));
@@ -229,6 +282,61 @@ Status Object::write_attribute(std::string_view name, const NamedDatatype& type,
     content.message.name = bytes_of(name);
     const TypeReference reference(file, type.address(), content);
     return write_attribute_value(file, address_, content, memory, type.type(), data);
+}
+
+Status write_attribute_value(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
+                             DatatypeView stored, ConstBytes data) noexcept {
+    content.message.data = data;
+    content.shape = file.shape();
+    Conversion conversion;
+    H5MOTE_TRY(prepare_conversion(file.context, conversion, memory, stored,
+                                  {FileValues::Side::to, file.shape().sizeof_addr, nullptr, &file}));
+    if (H5MOTE_CONVERSION == 0 || conversion.is_copy()) {
+        return write_attribute_value(file, header, content);
+    }
+    // The members that the value lacks are not taken from the old one.
+    if (content.converted && conversion.lacks_members()) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, 1);
+    }
+    // The data are converted before anything is changed, because converting may fail.
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the caller has refused a type in memory without a size.
+    const std::size_t count = data.size() / memory.size();
+    const std::size_t size = count * stored.size();
+    auto* const converted = static_cast<std::byte*>(file.context.allocate(MemoryKind::value, size));
+    if (converted == nullptr) {
+        return Status::out_of_memory;
+    }
+    std::memset(converted, 0, size);
+    content.message.data = {converted, size};
+    Status status = conversion.run(count, data.data(), memory.size(), converted, stored.size());
+    status = status == Status::ok ? write_attribute_value(file, header, content) : status;
+    if (status != Status::ok && changes_of(file) != nullptr) {
+        (void)changes_of(file)->discard(file, stored, converted, count);
+    }
+    file.context.release(MemoryKind::value, converted, size);
+    return status;
+}
+
+Status write_converted(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
+                       ConstBytes data) noexcept {
+    OwnedBytes bytes(file.context, MemoryKind::type);
+    DatatypeView type;
+    Address committed = kUndefinedAddress;
+    {
+        StoredAttributeMessage found;
+        H5MOTE_TRY(find_attribute(file, header, text_of(content.message.name), found));
+        H5MOTE_TRY(own_parts(file, found, committed));
+        H5MOTE_TRY(read_type(file, found, bytes, type));
+    }
+    content.may_convert = false;
+    content.converted = true;
+    if (committed == kUndefinedAddress) {
+        content.message.type = type.bytes();
+        return write_attribute_value(file, header, content, memory, type, data);
+    }
+    H5MOTE_TRY(allow_type(file, type));
+    const TypeReference reference(file, committed, content);
+    return write_attribute_value(file, header, content, memory, type, data);
 }
 
 Status Object::write_stored_attribute(std::string_view name, CharacterSet set, DatatypeView type,

@@ -18,6 +18,12 @@ public:
     FileShape shape;
     /// The value may take the place of one with any other datatype and dataspace.
     bool any = false;
+    /// If the attribute exists with another datatype, of which values can be made, write_attribute_value() returns
+    /// type_mismatch and sets `other_type`. Nothing is in the trail then: write_converted() comes next.
+    bool may_convert = false;
+    bool other_type = false;
+    /// The value has the datatype of the attribute, which exists.
+    bool converted = false;
     /// Header of the committed datatype, to which `message.type` then refers; undefined: `message.type` is the type.
     Address committed = kUndefinedAddress;
 
@@ -35,12 +41,22 @@ private:
     void write_space(Writer& writer) const noexcept { encode_dataspace(writer, shape, space); }
 };
 
+/// What changes values of variable length; nullptr in programs that do not.
+inline const VariableLengthFormat* changes_of(FileState& file) noexcept {
+    return H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 ? file.context.formats().variable_length_changes : nullptr;
+}
+
 /// Gives an object the attribute `content`, or an attribute that it has the value of it. `data` has the values as
 /// `memory` describes them, which `stored` describes in the file.
 Status write_attribute_value(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
                              DatatypeView stored, ConstBytes data) noexcept;
 /// The same where `content.message.data` has the values as the file has them.
 Status write_attribute_value(FileState& file, Address header, AttributeContent& content) noexcept;
+
+/// Gives an attribute that exists a value of its own datatype, made of `data`: of a committed datatype, which stays, or
+/// of other numbers than `memory` says. type_mismatch: no such value can be made.
+H5MOTE_STEP Status write_converted(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
+                                   ConstBytes data) noexcept;
 
 /// Makes a change with SharedMessageChangesFormat::change_attribute: `run(shared)`. `moves_value`: the new attribute
 /// has the value of the removed one.

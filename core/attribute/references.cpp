@@ -107,7 +107,7 @@ Status open_target(FileState& file, Reference& reference, FileState*& target) no
     } else {
         ConstBytes name;
         H5MOTE_TRY(view_name(reference, reference.name, name));
-        H5MOTE_TRY(file.open_other(text_of(name), OpenPurpose::external_link, target));
+        H5MOTE_TRY(file.open_linked(text_of(name), target));
     }
     const Status status = MessageIterator(*target, reference.target.address).next();
     if (status != Status::ok) {

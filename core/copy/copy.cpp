@@ -174,10 +174,10 @@ Status Copier::keep_character_set(const Link& link) noexcept {
     if (tables == nullptr || link.character_set() != CharacterSet::utf8 || is_ascii(bytes_of(link.name()))) {
         return Status::ok;
     }
-    Address parent = kUndefinedAddress;
+    LinkGroup parent;
     std::string_view name;
     H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
-    return tables->convert(destination_, parent);
+    return tables->convert(destination_, parent.address);
 }
 
 // The link at the path at hand has been made. It gets the character set of its original if the name does not tell that.
@@ -187,18 +187,18 @@ Status Copier::finish_link() noexcept {
         return Status::ok;
     }
     other_set_ = false;
-    Address parent = kUndefinedAddress;
+    LinkGroup parent;
     std::string_view name;
     H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
     LinkStorage kind = LinkStorage::compact;
-    H5MOTE_TRY(changeable_storage(destination_, parent, kind));
+    H5MOTE_TRY(changeable_storage(destination_, parent.address, kind));
     if (kind == LinkStorage::symbol_table) {
         return Status::ok;
     }
     Link link;
     {
         StoredLink stored;
-        H5MOTE_TRY(find_stored_link(destination_, parent, name, stored));
+        H5MOTE_TRY(find_stored_link(destination_, parent.address, name, stored));
         H5MOTE_TRY(link.assign(context(), stored.link));
     }
     LinkMessage renamed;
@@ -209,19 +209,19 @@ Status Copier::finish_link() noexcept {
     renamed.name = bytes_of(link.name());
     renamed.address = link.address();
     renamed.target = link.data();
-    H5MOTE_TRY(remove_link(destination_, parent, name));
-    H5MOTE_TRY(insert_link(destination_, parent, renamed));
+    H5MOTE_TRY(remove_link(destination_, parent.address, name));
+    H5MOTE_TRY(insert_link(destination_, parent.address, renamed));
     // A group that lost its only link has begun to count again.
-    return raise_link_order(destination_, parent, renamed.order + 1);
+    return raise_link_order(destination_, parent.address, renamed.order + 1);
 }
 
 // The link that follows in the group of the path at hand gets the number that its original has, also where others
 // before it have gone.
 Status Copier::keep_order(std::int64_t order) noexcept {
-    Address parent = kUndefinedAddress;
+    LinkGroup parent;
     std::string_view name;
     H5MOTE_TRY(resolve_parent(destination_, staging_.address(), path_.view(), parent, name));
-    return raise_link_order(destination_, parent, static_cast<std::uint64_t>(order));
+    return raise_link_order(destination_, parent.address, static_cast<std::uint64_t>(order));
 }
 
 // The same for the link that somebody adds to the copy, if that is a group.
@@ -302,7 +302,7 @@ Status Copier::resolve(Pending& pending) noexcept {
 // Makes a hard link to the copy in the place of an expanded link.
 Status Copier::make_expanded(const Pending& pending, Address copy) noexcept {
     LinkMessage link;
-    Address parent = kUndefinedAddress;
+    LinkGroup parent;
     std::string_view name;
     H5MOTE_TRY(prepare_link(destination_, staging_.address(), pending.path.view(), parent, name));
     link.name = bytes_of(name);
@@ -311,7 +311,7 @@ Status Copier::make_expanded(const Pending& pending, Address copy) noexcept {
     link.has_order = pending.has_order;
     link.order = pending.order;
     H5MOTE_TRY(add_reference(destination_, copy));
-    return insert_link(destination_, parent, link);
+    return insert_link(destination_, parent.address, link);
 }
 
 Status Copier::number_name(char kind, OwnedText& name) noexcept {
@@ -449,9 +449,14 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
     H5MOTE_TRY(source.check());
     H5MOTE_TRY(destination.check());
     FileState& file = file_of(destination);
-    Address parent = 0;
+    LinkGroup parent;
     std::string_view last;
-    H5MOTE_TRY(prepare_link(file, destination.address(), name, parent, last));
+    const Status prepared = prepare_link(file, destination.address(), name, parent, last);
+    if (FileState* const other = parent.other()) {
+        Group there(*other, parent.address);
+        return parent.commit_change(copy(source, path, there, last, options));
+    }
+    H5MOTE_TRY(prepared);
     Result<Object> from = source.open_object(path);
     H5MOTE_TRY(from.status());
     Address address = kUndefinedAddress;

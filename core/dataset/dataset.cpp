@@ -61,27 +61,9 @@ Status Dataset::append_records(const void* records, std::size_t count) noexcept 
     return append_packed(records, count);
 }
 
-// Refuses data of variable length where elements have a fill value: each would need objects of its own.
-static Status check_fill(DatasetState& state) noexcept {
-    FileState& file = state.file();
-    HeaderMessage message(file, state.address());
-    ConstBytes body;
-    DatatypeView stored;
-    H5MOTE_TRY(message.find(MessageType::datatype));
-    H5MOTE_TRY(message.body(body));
-    H5MOTE_TRY(view_datatype(file.context, body, stored));
-    return contains_class(stored, TypeClass::variable_length)
-               ? file.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
-                                          static_cast<std::uint32_t>(TypeClass::variable_length))
-               : Status::ok;
-}
-
 Status Dataset::append_packed(const void* records, std::size_t count) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    if (H5MOTE_ALL_FORMATS != 0 && conversion_ != nullptr && !state_of(cursor_).default_fill()) {
-        H5MOTE_TRY(check_fill(state_of(cursor_)));
-    }
     H5MOTE_TRY(state_of(cursor_).begin_change());
     return state_of(cursor_).append(static_cast<const std::byte*>(records), record_size_, count, conversion_);
 }

@@ -76,7 +76,7 @@ Status DatasetState::check_plain() noexcept {
 Status DatasetState::convert(const Conversion& conversion, const std::byte* records, std::size_t record_size,
                              std::size_t count, std::byte* to) noexcept {
     if (conversion.is_partial()) {
-        H5MOTE_TRY(fill(to, count));
+        H5MOTE_TRY(fill_stored(to, count, {nullptr, conversion.lacks_members() ? dims() : nullptr, 0}));
     }
     const Status status = conversion.run(count, records, record_size, to, element_size_);
     return status == Status::ok ? Status::ok : file_->context.fail(Module::dataset, H5MOTE_HERE, status);
@@ -195,8 +195,9 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     [[maybe_unused]] bool clears = false;
     if (rank() == 1 && table_.can_reserve()) {
         if (wanted[0] != dims()[0]) {
-            // Chunks that this session holds in advance may stay as long as the extent does not reach them.
-            const bool cleared = H5MOTE_PARTIAL_IO != 0 && cleared_;
+            // Chunks that this session holds in advance may stay as long as the extent does not reach them. Fill values
+            // that are copies are made as far as the dataset grows, every time.
+            const bool cleared = H5MOTE_PARTIAL_IO != 0 && cleared_ && !own_fill();
             if (!cleared || divide_up(wanted[0], chunk_rows()) > divide_up(dims()[0], chunk_rows())) {
                 // This must succeed: a chunk that stayed would become part of the new extent.
                 H5MOTE_TRY(remove_ahead());
@@ -207,9 +208,10 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
             }
         }
     } else if constexpr (H5MOTE_PARTIAL_IO != 0) {
-        // An implicit index is cleared only as far as the dataset grows, every time.
-        if (!cleared_ || !table_.can_remove()) {
-            H5MOTE_TRY(clear_beyond(wanted.data()));
+        // An implicit index is cleared only as far as the dataset grows, every time, and so are fill values made that
+        // are copies.
+        if (!cleared_ || !table_.can_remove() || own_fill()) {
+            H5MOTE_TRY(clear_beyond(wanted.data(), true, true));
             cleared_ = true;
             prepared_ = unfilled_end_ = 0;
         }
@@ -220,7 +222,8 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         H5MOTE_TRY(chunk_in_place(number, false, address));
         if (address != kUndefinedAddress) {
             const std::uint32_t offset = static_cast<std::uint32_t>(row) * element_size_;
-            H5MOTE_TRY(fill_file(address + offset, chunk_bytes_ - offset));
+            const std::uint64_t scaled = number;
+            H5MOTE_TRY(fill_space(address + offset, chunk_bytes_ - offset, {&scaled, wanted.data(), row}));
         }
     } else if (row != 0) {
         // Where nothing was written to the chunk there is nothing to clear.
@@ -229,7 +232,9 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         if (H5MOTE_ALL_FORMATS == 0 || location.address != kUndefinedAddress || cached_chunk(number) != nullptr) {
             H5MOTE_TRY(open_tail());
             const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
-            H5MOTE_TRY(fill(at, static_cast<std::size_t>(end - at) / element_size_));
+            const std::uint64_t scaled = number;
+            H5MOTE_TRY(
+                fill_stored(at, static_cast<std::size_t>(end - at) / element_size_, {&scaled, wanted.data(), row}));
             tail_->touch(offset, tail_->size);
             evicted(*tail_);
         }

@@ -14,6 +14,8 @@
 #include <h5mote/group.hpp>
 #include <h5mote/named_datatype.hpp>
 
+#include <cstring>
+
 namespace h5mote {
 Status NewDataset::check_bounds() noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
@@ -46,7 +48,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     fill.allocation_time = static_cast<std::uint8_t>(allocation);
     fill.write_time = static_cast<std::uint8_t>(fill_time());
     fill.undefined = create_.fill_undefined;
-    fill.value = create_.fill;
+    fill.value = this->fill();
     header.begin(MessageType::fill_value, kMessageConstant);
     fill.encode(header.out);
     header.end();
@@ -61,7 +63,11 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::layout);
     layout_.encode(header.out, header.shape, create_.chunk.data(), type_.size());
     if (H5MOTE_PARTIAL_IO != 0 && layout_.layout_class == Layout::compact) {
-        for (Address done = 0; done < bytes_; done += type_.size()) {
+        const bool own = H5MOTE_ALL_FORMATS != 0 && !own_fill_.empty();
+        if (own) {
+            header.out.bytes(ConstBytes(own_fill_).subspan(type_.size()));
+        }
+        for (Address done = 0; done < bytes_ && !own; done += type_.size()) {
             if (create_.fill.empty()) {
                 header.out.fill(std::byte{0}, type_.size());
             } else {
@@ -119,6 +125,44 @@ Status NewDataset::make(Address& address) noexcept {
     return status;
 }
 
+Status NewDataset::make_fill() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (!has_own_fill()) {
+            return Status::ok;
+        }
+        const std::size_t size = type_.size();
+        const std::size_t count = layout_.layout_class == Layout::compact ? static_cast<std::size_t>(bytes_) / size : 0;
+        auto* const memory = static_cast<std::byte*>(file_.context.allocate(MemoryKind::value, (1 + count) * size));
+        if (memory == nullptr) {
+            return Status::out_of_memory;
+        }
+        own_fill_ = {memory, (1 + count) * size};
+        std::memset(memory, 0, own_fill_.size());
+        Conversion conversion;
+        H5MOTE_TRY(prepare_conversion(file_.context, conversion, fill_type_, type_,
+                                      {FileValues::Side::to, file_.shape().sizeof_addr, nullptr, &file_}));
+        Status status = conversion.run(1, create_.fill.data(), create_.fill.size(), memory, size);
+        if (status == Status::ok && count != 0) {
+            status = file_.context.formats().variable_length_changes->copy(file_, type_, memory, memory + size, count);
+        }
+        if (status != Status::ok) {
+            discard_fill();
+        }
+        return status;
+    } else {
+        return Status::ok;
+    }
+}
+
+void NewDataset::discard_fill() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (!own_fill_.empty()) {
+            (void)file_.context.formats().variable_length_changes->discard(file_, type_, own_fill_.data(),
+                                                                           own_fill_.size() / type_.size());
+        }
+    }
+}
+
 Status NewDataset::make_header(Address& address) noexcept {
     const SharedMessageChangesFormat* const format = shared_changes(file_);
     return format == nullptr ? create_header(file_, *this, address) : format->create_header(file_, *this, address);
@@ -160,18 +204,56 @@ Status NewDataset::finish(DatasetState& state) const noexcept {
 
 namespace {
 
+// A group in another file, which stays open as long as this exists, and a name in it.
+class Elsewhere {
+public:
+    void set(FileState& file, Address address, std::string_view name) noexcept {
+        group_.set_other(file);
+        group_.address = address;
+        name_ = name;
+    }
+    FileState* get() const noexcept { return group_.other(); }
+    Address address() const noexcept { return group_.address; }
+    std::string_view name() const noexcept { return name_; }
+
+private:
+    LinkGroup group_;
+    std::string_view name_;
+};
+
+class NotElsewhere {
+public:
+    static void set(FileState& /*file*/, Address /*address*/, std::string_view /*name*/) noexcept {}
+    static constexpr FileState* get() noexcept { return nullptr; }
+    static constexpr Address address() noexcept { return 0; }
+    static constexpr std::string_view name() noexcept { return {}; }
+};
+
+using ElsewhereOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, Elsewhere, NotElsewhere>;
+
 // Creates and opens the dataset before the link to it is inserted, so that an error leaves the file as it was.
-Status create(FileState& file, Address group, std::string_view path, NewDataset& content,
-              DatasetState*& state) noexcept {
+// `elsewhere`: where to create it instead, if the path leads to another file.
+Status create(FileState& file, Address group, std::string_view path, NewDataset& content, DatasetState*& state,
+              ElsewhereOrNone& elsewhere) noexcept {
     H5MOTE_TRY(file.check_writable());
     LinkMessage link;
-    Address parent = 0;
+    LinkGroup parent;
     std::string_view name;
-    H5MOTE_TRY(prepare_link(file, group, path, parent, name));
+    const Status prepared = prepare_link(file, group, path, parent, name);
+    if (FileState* const other = parent.other()) {
+        elsewhere.set(*other, parent.address, name);
+    }
+    H5MOTE_TRY(prepared);
     H5MOTE_TRY(content.plan());
     H5MOTE_TRY(content.check_bounds());
     H5MOTE_TRY(content.use_type());
-    Status status = content.make(link.address);
+    Status status = content.make_fill();
+    if (status == Status::ok) {
+        status = content.make(link.address);
+        if (status != Status::ok) {
+            content.discard_fill();
+        }
+    }
     if (status != Status::ok) {
         content.release_type();
         return status;
@@ -182,7 +264,7 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
     }
     if (status == Status::ok) {
         link.name = bytes_of(name);
-        status = insert_link(file, parent, link);
+        status = insert_link(file, parent.address, link);
     }
     if (const SharedMessageChangesFormat* const format = status == Status::ok ? nullptr : shared_changes(file)) {
         (void)format->release_all(file, link.address);
@@ -193,6 +275,7 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
         content.unmake(link.address);
     }
     if (status != Status::ok) {
+        content.discard_fill();
         content.release_type();
     }
     return status;
@@ -222,10 +305,15 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView memory, 
     Conversion* conversion = nullptr;
     H5MOTE_TRY(Dataset::make_conversion(*file_, memory, stored.view(), conversion));
     NewDataset content(*file_, stored.view(), extent, properties);
+    content.set_fill_type(type);
     DatasetState* state = nullptr;
-    const Status status = create(*file_, address_, path, content, state);
+    ElsewhereOrNone elsewhere;
+    const Status status = create(*file_, address_, path, content, state, elsewhere);
     if (status != Status::ok) {
         context.destroy(MemoryKind::type, conversion);
+        if (FileState* const other = elsewhere.get()) {
+            return Group(*other, elsewhere.address()).make_dataset(elsewhere.name(), memory, type, space, properties);
+        }
         return status;
     }
     Dataset dataset(*file_, state->address(), *state);
@@ -249,12 +337,26 @@ Result<Dataset> Group::create_dataset(std::string_view path, const NamedDatatype
     H5MOTE_TRY(check());
     FileState& file = *file_;
     if (!space.valid() || !type.valid() || !same_file(type)) {
+        if (H5MOTE_ALL_FORMATS != 0 && space.valid() && type.valid()) {
+            // The path may lead to the file of the datatype.
+            LinkGroup parent;
+            std::string_view name;
+            (void)prepare_link(file, address_, path, parent, name);
+            if (FileState* const other = parent.other()) {
+                return Group(*other, parent.address).create_dataset(name, type, space, properties);
+            }
+        }
         return file.context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
     }
     NewDataset content(file, type.type(), extent_of(space), properties);
     content.set_committed(type.address());
     DatasetState* state = nullptr;
-    H5MOTE_TRY(create(file, address_, path, content, state));
+    ElsewhereOrNone elsewhere;
+    const Status status = create(file, address_, path, content, state, elsewhere);
+    if (FileState* const other = elsewhere.get()) {
+        return Group(*other, elsewhere.address()).create_dataset(elsewhere.name(), type, space, properties);
+    }
+    H5MOTE_TRY(status);
     return Dataset(file, state->address(), *state);
 }
 
@@ -263,7 +365,8 @@ Result<Dataset> Group::make_copy(std::string_view path, const StoredDataset& dat
     content.set_copy(dataset);
     content.set_committed(dataset.type_object);
     DatasetState* state = nullptr;
-    H5MOTE_TRY(create(*file_, address_, path, content, state));
+    ElsewhereOrNone elsewhere;
+    H5MOTE_TRY(create(*file_, address_, path, content, state, elsewhere));
     return Dataset(*file_, state->address(), *state);
 }
 

@@ -26,7 +26,8 @@ ChunkNumber DatasetState::first_beyond(const std::uint64_t* sizes) noexcept {
     return narrow(quotient_of(sizes[slowest], chunk_dims()[slowest]) * below);
 }
 
-Status DatasetState::clear_beyond(const std::uint64_t* sizes, bool parts) noexcept {
+Status DatasetState::clear_beyond(const std::uint64_t* sizes, bool parts, bool grown) noexcept {
+    const std::uint64_t* const filled = grown ? sizes : nullptr;
     // The coordinates of the chunk, and those of its first element.
     const std::size_t size = rank() * 2 * sizeof(std::uint64_t);
     auto* scaled = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
@@ -35,9 +36,9 @@ Status DatasetState::clear_beyond(const std::uint64_t* sizes, bool parts) noexce
     }
     Status status = Status::ok;
     if (H5MOTE_ALL_FORMATS != 0 && table_.by_coordinates()) {
-        status = clear_by_coordinates(scaled, parts);
+        status = clear_by_coordinates(scaled, parts, filled);
     } else if (H5MOTE_FIXED_CHUNKS != 0 && !table_.can_remove()) {
-        status = clear_implicit(sizes == nullptr ? max_dims() : sizes, scaled);
+        status = clear_implicit(sizes == nullptr ? max_dims() : sizes, scaled, filled);
     } else {
         for (ChunkNumber number = first_beyond(dims()); status == Status::ok; ++number) {
             ChunkLocation location;
@@ -45,7 +46,7 @@ Status DatasetState::clear_beyond(const std::uint64_t* sizes, bool parts) noexce
             if (status == Status::ok) {
                 bool removed = false;
                 scaled_of(number, scaled);
-                status = clear_chunk({number, scaled}, location, scaled, parts, removed);
+                status = clear_chunk({number, scaled}, location, scaled, parts, filled, removed);
             }
         }
     }
@@ -59,7 +60,8 @@ Status DatasetState::clear_beyond(const std::uint64_t* sizes, bool parts) noexce
 //
 // These chunks are as many boxes as there are dimensions. In box k, the coordinates before k are those of whole chunks,
 // coordinate k is beyond these, and those behind k are any.
-Status DatasetState::clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled) noexcept {
+Status DatasetState::clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled,
+                                    const std::uint64_t* filled) noexcept {
     if (!table_.has_storage()) {
         return Status::ok;
     }
@@ -83,7 +85,7 @@ Status DatasetState::clear_implicit(const std::uint64_t* sizes, std::uint64_t* s
             ChunkLocation location;
             bool removed = false;
             H5MOTE_TRY(table_.find(key, location));
-            H5MOTE_TRY(clear_chunk(key, location, scaled, true, removed));
+            H5MOTE_TRY(clear_chunk(key, location, scaled, true, filled, removed));
             more = false;
             for (unsigned i = rank(); i-- > 0 && !more;) {
                 more = ++scaled[i] < behind(i, k);
@@ -96,7 +98,7 @@ Status DatasetState::clear_implicit(const std::uint64_t* sizes, std::uint64_t* s
 
 // A record that is removed leaves its position to the next one. In a damaged index it may be found at its position, but
 // not by its coordinates, and then it stays.
-Status DatasetState::clear_by_coordinates(std::uint64_t* scaled, bool parts) noexcept {
+Status DatasetState::clear_by_coordinates(std::uint64_t* scaled, bool parts, const std::uint64_t* filled) noexcept {
     auto* lookup = file_->context.create<ChunkLookup>(MemoryKind::other);
     if (lookup == nullptr) {
         return Status::out_of_memory;
@@ -113,7 +115,7 @@ Status DatasetState::clear_by_coordinates(std::uint64_t* scaled, bool parts) noe
         }
         if (status == Status::ok) {
             bool removed = false;
-            status = clear_chunk(key_of(scaled), location, scaled, parts, removed);
+            status = clear_chunk(key_of(scaled), location, scaled, parts, filled, removed);
             if (removed) {
                 cursor.step_back();
             }
@@ -126,7 +128,7 @@ Status DatasetState::clear_by_coordinates(std::uint64_t* scaled, bool parts) noe
 
 // `scaled`: the chunk's coordinates. Behind them is room for those of its first element.
 Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled, bool parts,
-                                 bool& removed) noexcept {
+                                 const std::uint64_t* filled, bool& removed) noexcept {
     std::uint64_t* const first = scaled + rank();
     bool whole = false;
     bool part = false;
@@ -176,23 +178,25 @@ Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& locat
         }
         const Address part_at = row_at + narrow(from * element_size_);
         if (part_at != run_end) {
-            H5MOTE_TRY(fill_part(location, slot, run, run_end));
+            H5MOTE_TRY(fill_part(location, slot, run, run_end, {scaled, filled, 0}));
             run = part_at;
         }
         run_end = row_at + row_bytes;
     }
-    return fill_part(location, slot, run, run_end);
+    return fill_part(location, slot, run, run_end, {scaled, filled, 0});
 }
 
 // Fills a part of a chunk, in memory if it has a slot there.
-Status DatasetState::fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to) noexcept {
+Status DatasetState::fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to,
+                               FillPlace place) noexcept {
     if (from == to) {
         return Status::ok;
     }
+    place.element = from / element_size_;
     if (slot == nullptr) {
-        return fill_file(location.address + from, to - from);
+        return fill_space(location.address + from, to - from, place);
     }
-    H5MOTE_TRY(fill(slot->data() + from, static_cast<std::size_t>((to - from) / element_size_)));
+    H5MOTE_TRY(fill_stored(slot->data() + from, static_cast<std::size_t>((to - from) / element_size_), place));
     slot->touch(static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to));
     return Status::ok;
 }

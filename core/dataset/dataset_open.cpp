@@ -3,6 +3,7 @@
 #include "checked.hpp"
 #include "chunk_grid.hpp"
 #include "dataset_state.hpp"
+#include "datatype_message.hpp"
 #include "external_changes.hpp"
 #include "links.hpp"
 #include "prepare.hpp"
@@ -70,6 +71,8 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
 }
 
 Status DatasetState::open(FileState& file, Address address, DatasetState*& state, unsigned depth) noexcept {
+    const bool any_type = H5MOTE_ALL_FORMATS != 0 && depth == kAnyType;
+    depth = any_type ? 0 : depth;
     if (FlushClient* client = file.find_client(address)) {
         auto* const shared = static_cast<DatasetState*>(client);
         if (shared->is_virtual()) {
@@ -93,6 +96,9 @@ Status DatasetState::open(FileState& file, Address address, DatasetState*& state
     state->filter_count_ = static_cast<std::uint8_t>(found.filters);
     state->set_filter_values(found.values);
     state->external_ = found.external;
+    if (any_type) {
+        state->element_size_ = 1;  // known before load_messages(): its own size takes its place
+    }
     Status status = state->load();
     if (status == Status::ok && state->is_virtual()) {
         status = file.context.formats().virtual_data->update_extent(*state, depth);
@@ -136,6 +142,15 @@ Status DatasetState::find_fill(HeaderMessage& message, FillValueMessage& fill_va
     return old ? fill_value.decode_old(file_->context, body) : fill_value.decode(file_->context, body);
 }
 
+// Whether the datatype is sound as far as this build reads it, which is not all of it. Its size is known.
+static bool is_beyond_limits(ConstBytes body) noexcept {
+    constexpr std::size_t kHead = 8;
+    std::size_t length = 0;
+    Feature feature = Feature::none;
+    return body.size() >= kHead && validate_datatype(body, length, feature) == Status::unsupported &&
+           DatatypeView(body).size() != 0;
+}
+
 Status DatasetState::load_messages() noexcept {
     HeaderMessage message(*file_, address_);
     H5MOTE_TRY(load_space(message));
@@ -143,7 +158,11 @@ Status DatasetState::load_messages() noexcept {
     DatatypeView type;
     H5MOTE_TRY(message.find(MessageType::datatype));
     H5MOTE_TRY(message.body(body));
-    H5MOTE_TRY(view_datatype(file_->context, body, type));
+    if (H5MOTE_ALL_FORMATS != 0 && element_size_ != 0 && is_beyond_limits(body)) {
+        type = DatatypeView(body);
+    } else {
+        H5MOTE_TRY(view_datatype(file_->context, body, type));
+    }
     element_size_ = type.size();
     FillValueMessage fill_value;
     H5MOTE_TRY(find_fill(message, fill_value));
@@ -156,6 +175,14 @@ Status DatasetState::load_messages() noexcept {
     const bool never = H5MOTE_ALL_FORMATS != 0 && fill_value.write_time == static_cast<unsigned>(FillTime::never);
     for (const std::byte each : fill_value.value) {
         zero_fill_ = zero_fill_ && (never || each == std::byte{0});
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (!zero_fill_) {
+            H5MOTE_TRY(message.find(MessageType::datatype));
+            H5MOTE_TRY(message.body(body));
+            H5MOTE_TRY(view_datatype(file_->context, body, type));
+            own_fill_ = contains_class(type, TypeClass::variable_length);
+        }
     }
     return filter_count_ == 0 ? Status::ok : load_filters(message);
 }

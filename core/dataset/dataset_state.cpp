@@ -126,7 +126,9 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
             }
             zeros = fresh && zero_fill_;
             if (H5MOTE_PARTIAL_IO != 0 && !zeros && !fits_cache()) {
-                status = fill_file(location.address, chunk_bytes_);
+                const std::uint64_t number = key.number;
+                status = fill_space(location.address, chunk_bytes_,
+                                    {key.scaled() != nullptr ? key.scaled() : &number, dims(), 0});
             }
             if (status == Status::ok) {
                 status = table_.set(key, location, chunk_bytes_, count, phase);
@@ -149,6 +151,7 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
     // Comes before there is a slot: to fill the space may take memory from the cache, and with it any chunk.
     H5MOTE_TRY(allocate_implicit());
     slot = chunks.find(*this, key);
+    bool filled = false;
     if (slot == nullptr) {
         H5MOTE_TRY(chunks.add(*this, key, static_cast<std::uint32_t>(chunk_bytes_), slot));
         ChunkLocation location;
@@ -163,8 +166,11 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
             status = check_place(location);
         }
         if (status == Status::ok) {
+            const std::uint64_t number = key.number;
+            const FillPlace place{key.scaled() != nullptr ? key.scaled() : &number, overwrite ? nullptr : dims(), 0};
             status = exists && !overwrite ? read_chunk(*slot, location, decoded)
-                                          : fill(slot->data(), slot->size / element_size_);
+                                          : fill_stored(slot->data(), slot->size / element_size_, place);
+            filled = own_fill() && status == Status::ok && !exists && !overwrite;
         }
     }
     if (status == Status::ok) {
@@ -173,6 +179,9 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
     if (status != Status::ok) {
         evicted(*slot);
         if (!slot->dirty()) {
+            if (filled) {
+                discard_own(slot->data(), slot->size / element_size_);
+            }
             chunks.drop(*slot);
         }
         slot = nullptr;
@@ -328,7 +337,9 @@ template <typename Store>
 Status DatasetState::allocate_whole(Address size, Address& address, Store store) noexcept {
     bool zeros = false;
     H5MOTE_TRY(file_->space.allocate(Usage::raw_data, size, address, &zeros));
-    Status status = zeros && zero_fill_ ? Status::ok : fill_file(address, size);
+    Status status = zeros && zero_fill_ ? Status::ok
+                    : is_chunked()      ? fill_chunks(address, size)
+                                        : fill_space(address, size, {nullptr, dims(), 0});
     if (status == Status::ok) {
         status = store();
     }
@@ -408,7 +419,7 @@ Status DatasetState::allocate_chunk(const ChunkKey& key) noexcept {
         return chunk_in_place(key, true, address);
     }
     ChunkSlot* slot = nullptr;
-    H5MOTE_TRY(chunk(key, true, slot));
+    H5MOTE_TRY(chunk(key, !own_fill(), slot));
     slot->touch(0, slot->size);
     return Status::ok;
 }

@@ -5,6 +5,7 @@
 #include "chunk_table.hpp"
 #include "header_message.hpp"
 #include "messages.hpp"
+#include "own_fill.hpp"
 #include "pipeline.hpp"
 #include "unfiltered_edges.hpp"
 
@@ -74,7 +75,9 @@ class DatasetState final : public AppendCursor,
                            private std::conditional_t<H5MOTE_FILTERS != 0, FilterValues, NoFilterValues> {
 public:
     /// Opens the dataset whose header is at `address`; a dataset that is open already is shared. `depth`: number of
-    /// virtual datasets in the chain that leads to this one as a source, 0 if there is none.
+    /// virtual datasets in the chain that leads to this one as a source, 0 if there is none; kAnyType: 0, and elements
+    /// are not looked at, so that their datatype may be nested deeper than this build reads it.
+    static constexpr unsigned kAnyType = ~0U;
     H5MOTE_STEP static Status open(FileState& file, Address address, DatasetState*& state, unsigned depth = 0) noexcept;
     void retain() noexcept { ++references_; }
     /// Drops one reference. The last one writes buffered data to the storage (not durable yet) and destroys the state.
@@ -86,14 +89,15 @@ public:
     /// Deletes a dataset that no link leads to yet and destroys its state, of which the caller has the only reference:
     /// releases the file space of its data, its chunk index and its object header.
     H5MOTE_STEP static void unmake(DatasetState& state) noexcept;
-    /// Calls `work` with the dataset whose header is at `address`, of which no handle is open.
+    /// Calls `work` with the dataset whose header is at `address`, of which no handle is open, for what does not depend
+    /// on its datatype.
     template <typename Work>
     static Status visit(FileState& file, Address address, Work work) noexcept {
         DatasetState* state = nullptr;
         // A state without handles may hold rows that could not be stored. They are kept until the dataset is really
         // deleted.
         const bool unused = file.find_client(address) != nullptr;
-        H5MOTE_TRY(open(file, address, state));
+        H5MOTE_TRY(open(file, address, state, H5MOTE_ALL_FORMATS != 0 ? kAnyType : 0));
         const Status status = work(*state);
         end_visit(*state, unused);
         return status;
@@ -166,8 +170,20 @@ public:
     /// exist. With `create` it is allocated and filled first.
     Status chunk_in_place(const ChunkKey& key, bool create, Address& address) noexcept;
     bool fits_cache() const noexcept { return chunk_bytes_ <= file_->chunks.budget(); }
-    /// Fills `count` elements of the file's datatype with the fill value.
+    /// Fills `count` elements of the file's datatype with the fill value, as nothing but reading may show it: those
+    /// that are stored pass fill_stored().
     Status fill(std::byte* to, std::size_t count) noexcept;
+    /// Whether the fill value has objects in the global heap, of which every stored element needs its own copies.
+    bool own_fill() const noexcept { return H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 && own_fill_; }
+    /// Fills `count` elements that are to be stored. Errors of OwnFill::copy(), and no copies are left.
+    Status fill_stored(std::byte* to, std::size_t count, [[maybe_unused]] const FillPlace& place) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            if (own_fill_) {
+                return fill_own(to, count, place);
+            }
+        }
+        return fill(to, count);
+    }
     /// Whether there is no fill value.
     bool default_fill() const noexcept { return default_fill_; }
     /// Whether nothing was ever stored and there is no fill value. Such a dataset reads, as with libhdf5, as zero bytes
@@ -189,9 +205,12 @@ public:
                    ? allocate_all()
                    : Status::ok;
     }
-    /// From now on, and until the dataset is closed, only chunks that are written get space: for a copy, which gets the
-    /// chunks that the original has.
-    void allocate_incrementally() noexcept { allocation_ = AllocationTime::incremental; }
+    /// From now on, and until the dataset is closed, only chunks that are written get space, and all of their elements
+    /// are written: for a copy, which gets the chunks that the original has.
+    void allocate_incrementally() noexcept {
+        allocation_ = AllocationTime::incremental;
+        writes_all_ = true;
+    }
     /// Names the chunk with these chunk coordinates, which are borrowed.
     ChunkKey key_of(const std::uint64_t* scaled) noexcept {
         const ChunkNumber number = number_of(scaled);
@@ -326,7 +345,30 @@ private:
     Status encode(ChunkSlot& slot, ConstBytes& result, std::uint32_t& mask) noexcept;
     // Only for a dataset that begin_change() has accepted.
     const UnfilteredEdgesFormat& edges() const noexcept { return *file_->context.formats().unfiltered_edges; }
+    // Fills a part of the file.
+    Status fill_space(Address address, Address bytes, [[maybe_unused]] const FillPlace& place) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            if (own_fill_) {
+                return fill_file_own(address, bytes, place);
+            }
+        }
+        return fill_file(address, bytes);
+    }
+    // Fills the chunks of an implicit index.
+    Status fill_chunks(Address address, Address bytes) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            if (own_fill_) {
+                return fill_chunks_own(address, bytes);
+            }
+        }
+        return fill_file(address, bytes);
+    }
     Status fill_file(Address address, Address bytes) noexcept;
+    // The same for datasets with own_fill(), for which they are called by fill_stored() and fill_space() only.
+    H5MOTE_STEP Status fill_own(std::byte* to, std::size_t count, const FillPlace& place) noexcept;
+    H5MOTE_STEP Status fill_file_own(Address address, Address bytes, FillPlace place) noexcept;
+    void discard_own(const std::byte* elements, std::size_t count) noexcept;
+    H5MOTE_STEP Status fill_chunks_own(Address address, Address bytes) noexcept;
     // Changes the sizes in the dataspace message to `wanted`; without `store` only makes sure that they can be changed.
     H5MOTE_STEP Status change_dims(const std::uint64_t* wanted, bool store) noexcept;
     // Comes before dims() become `wanted`, so that a header that cannot be changed safely is reported by the call that
@@ -338,7 +380,9 @@ private:
     H5MOTE_STEP Status remove_ahead() noexcept;
     // Removes chunks that lie wholly beyond the extent and, with `parts`, sets the elements beyond it in other chunks
     // to the fill value. `sizes`: nothing beyond these has to be cleared; nullptr: all of it.
-    H5MOTE_STEP Status clear_beyond(const std::uint64_t* sizes = nullptr, bool parts = true) noexcept;
+    // `grown`: the dataset is about to become as large as `sizes`, and what is within these is filled.
+    H5MOTE_STEP Status clear_beyond(const std::uint64_t* sizes = nullptr, bool parts = true,
+                                    bool grown = false) noexcept;
     // Clears what lies beyond dims(), but within `sizes`, after the dataset became smaller, whatever chunks are in
     // memory.
     Status clear_cut(const std::uint64_t* sizes = nullptr) noexcept;
@@ -352,11 +396,13 @@ private:
     // dataset is as large as before.
     Status grow_allocated(const std::uint64_t* wanted, bool smaller) noexcept;
     ChunkNumber first_beyond(const std::uint64_t* sizes) noexcept;
-    Status clear_by_coordinates(std::uint64_t* scaled, bool parts) noexcept;
-    Status clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled) noexcept;
+    // `filled`: FillPlace::sizes.
+    Status clear_by_coordinates(std::uint64_t* scaled, bool parts, const std::uint64_t* filled) noexcept;
+    Status clear_implicit(const std::uint64_t* sizes, std::uint64_t* scaled, const std::uint64_t* filled) noexcept;
     Status clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled, bool parts,
-                       bool& removed) noexcept;
-    Status fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to) noexcept;
+                       const std::uint64_t* filled, bool& removed) noexcept;
+    Status fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to,
+                     FillPlace place) noexcept;
 
     FileState* file_;
     Address address_;
@@ -381,6 +427,8 @@ private:
     bool uncleared_ = false;  // in this session the dataset became smaller, and what lies beyond is still to be cleared
     bool external_ = false;
     bool edges_unfiltered_ = false;
+    bool own_fill_ = false;    // own_fill(), in builds that write all formats
+    bool writes_all_ = false;  // no element that is stored keeps the fill value
     Address data_address_ = kUndefinedAddress;
     Address data_size_ = 0;  // bytes; a virtual dataset has mappings_index() here instead
     std::uint8_t rank_;

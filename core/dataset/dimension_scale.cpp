@@ -58,6 +58,45 @@ Status write_text(Context& context, Object& object, std::string_view name, std::
     return status;
 }
 
+// Whether reading the attribute CLASS says by this that an object is no scale: there is none, or another one of
+// whatever type.
+bool is_other_class(Status status) noexcept {
+    return status == Status::not_found || status == Status::invalid_argument || status == Status::type_mismatch;
+}
+
+// Makes a dataset a scale, and again what it was.
+class ScaleClass {
+public:
+    ScaleClass(Context& context, Dataset& scale) noexcept : context_(context), scale_(scale) {}
+
+    /// Nothing happens if it is a scale already.
+    Status write() noexcept {
+        had_ = scale_.read_attribute("CLASS", Span<char>(text_, sizeof text_), length_);
+        if (had_ == Status::ok ? std::string_view(text_, length_) == kClass : !is_other_class(had_)) {
+            return had_;
+        }
+        H5MOTE_TRY(write_text(context_, scale_, "CLASS", kClass));
+        written_ = true;
+        return Status::ok;
+    }
+    /// Takes that back, as far as that does not fail. A class of more than 64 characters is not brought back.
+    void undo() noexcept {
+        if (written_ && had_ == Status::not_found) {
+            (void)scale_.remove_attribute("CLASS");
+        } else if (written_ && had_ == Status::ok) {
+            (void)write_text(context_, scale_, "CLASS", {text_, length_});
+        }
+    }
+
+private:
+    Context& context_;
+    Dataset& scale_;
+    Status had_ = Status::not_found;  // what reading the class returned
+    bool written_ = false;
+    std::size_t length_ = 0;
+    char text_[64];
+};
+
 }  // namespace
 
 /// The lists of one dataset and one scale: read, changed in memory, and written as a whole.
@@ -72,7 +111,7 @@ public:
     ~Lists() {
         (void)reclaim(context_, scales_, rank_, sizeof(VariableLength), lists_);
         context_.release(MemoryKind::value, entries_, entry_bytes_);
-        context_.release(MemoryKind::value, longer_, longer_bytes_);
+        context_.release(MemoryKind::value, new_, new_bytes_);
     }
 
     /// Reads DIMENSION_LIST; without one all dimensions have no scale.
@@ -110,26 +149,36 @@ public:
         }
         return Status::not_found;
     }
-    /// Writes DIMENSION_LIST with one reference more.
+    /// The list of the dimension that write_scales() writes: with one reference more.
     Status add_scale(Dataset& data, unsigned dimension, const Object& target) noexcept {
         const std::size_t count = scale_count(dimension);
-        H5MOTE_TRY(make_longer(dimension, count + 1));
-        H5MOTE_TRY(data.create_reference(kFirst, target, {longer_ + count * scale_width_, scale_width_}));
-        return write_scales(data, dimension, count + 1);
+        H5MOTE_TRY(make_new(dimension, count + 1));
+        return data.create_reference(kFirst, target, {new_ + count * scale_width_, scale_width_});
     }
-    /// Writes it with the i-th reference left out; it goes with the last one.
-    Status remove_scale(Dataset& data, unsigned dimension, std::size_t i) noexcept {
-        const std::size_t count = scale_count(dimension) - 1;
-        std::size_t others = count;
+    /// Or with the i-th reference left out.
+    Status remove_scale(unsigned dimension, std::size_t i) noexcept {
+        H5MOTE_TRY(make_new(dimension, scale_count(dimension)));
+        --new_count_;
+        std::memmove(new_ + i * scale_width_, new_ + (i + 1) * scale_width_, (new_count_ - i) * scale_width_);
+        return Status::ok;
+    }
+    /// Writes DIMENSION_LIST, which goes with the last reference.
+    Status write_scales(Dataset& data, unsigned dimension) noexcept {
+        std::size_t references = new_count_;
         for (std::size_t d = 0; d < rank_; ++d) {
-            others += d == dimension ? 0 : scale_count(static_cast<unsigned>(d));
+            references += d == dimension ? 0 : scale_count(static_cast<unsigned>(d));
         }
-        if (others == 0) {
+        if (references == 0) {
             return data.remove_attribute("DIMENSION_LIST");
         }
-        H5MOTE_TRY(make_longer(dimension, count + 1));
-        std::memmove(longer_ + i * scale_width_, longer_ + (i + 1) * scale_width_, (count - i) * scale_width_);
-        return write_scales(data, dimension, count);
+        const VariableLength before = lists_[dimension];
+        lists_[dimension] = {new_count_, new_};
+        const std::uint64_t rank = rank_;
+        const Status status =
+            data.write_attribute("DIMENSION_LIST", scales_, Dataspace::simple({rank}),
+                                 {reinterpret_cast<const std::byte*>(lists_), rank_ * sizeof *lists_});
+        lists_[dimension] = before;
+        return status;
     }
 
     /// Reads REFERENCE_LIST; without one it is empty.
@@ -165,22 +214,35 @@ public:
         }
         return Status::not_found;
     }
-    Status add_entry(Object& scale, const Object& data, unsigned dimension) noexcept {
+    /// Puts an entry behind the others.
+    Status add_entry(Object& data, unsigned dimension) noexcept {
         if (entries_ == nullptr) {
             H5MOTE_TRY(reserve_entries(0));
         }
         std::byte* const entry = entries_ + count_ * entry_size(entry_kind());
         std::memset(entry, 0, entry_size(entry_kind()));
-        H5MOTE_TRY(scale.create_reference(kFirst, data, {entry, entry_width_}));
+        H5MOTE_TRY(data.create_reference(kFirst, data, {entry, entry_width_}));
         store_le<std::uint32_t>(entry + dimension_offset(entry_kind()), dimension);
         ++count_;
-        return write_entries(scale);
+        return Status::ok;
     }
-    Status remove_entry(Object& scale, std::size_t i) noexcept {
+    void remove_entry(std::size_t i) noexcept {
         --count_;
         const std::size_t size = entry_size(entry_kind());
         std::memmove(entries_ + i * size, entries_ + (i + 1) * size, (count_ - i) * size);
-        return count_ == 0 ? scale.remove_attribute("REFERENCE_LIST") : write_entries(scale);
+    }
+    /// Writes REFERENCE_LIST, which goes with the last entry. A list that another writer gave other member types gets
+    /// these.
+    Status write_entries(Object& scale) noexcept {
+        if (count_ == 0) {
+            return scale.remove_attribute("REFERENCE_LIST");
+        }
+        const std::uint64_t count = count_;
+        const ConstBytes bytes{entries_, count_ * entry_size(entry_kind())};
+        const Status status = scale.write_attribute("REFERENCE_LIST", entry_, Dataspace::simple({count}), bytes);
+        return status == Status::type_mismatch
+                   ? scale.replace_attribute("REFERENCE_LIST", entry_, Dataspace::simple({count}), bytes)
+                   : status;
     }
 
 private:
@@ -257,41 +319,19 @@ private:
         count_ = entries_ == nullptr ? 0 : static_cast<std::size_t>(count);
         return entries_ == nullptr ? Status::out_of_memory : Status::ok;
     }
-    // A list already there has the member types that its writer chose: it is removed, and written with these.
-    Status write_entries(Object& scale) noexcept {
-        const std::uint64_t count = count_;
-        const Status status = scale.write_attribute("REFERENCE_LIST", entry_, Dataspace::simple({count}),
-                                                    {entries_, count_ * entry_size(entry_kind())});
-        if (status != Status::type_mismatch) {
-            return status;
-        }
-        H5MOTE_TRY(scale.remove_attribute("REFERENCE_LIST"));
-        return scale.write_attribute("REFERENCE_LIST", entry_, Dataspace::simple({count}),
-                                     {entries_, count_ * entry_size(entry_kind())});
-    }
-    // Memory for `count` references, which begins with those that the dimension has.
-    Status make_longer(unsigned dimension, std::size_t count) noexcept {
-        longer_bytes_ = count * scale_width_;
-        longer_ = static_cast<std::byte*>(context_.allocate(MemoryKind::value, longer_bytes_));
-        if (longer_ == nullptr) {
-            longer_bytes_ = 0;
+    // Memory for `count` references, not fewer than the dimension has; it begins with these.
+    Status make_new(unsigned dimension, std::size_t count) noexcept {
+        new_bytes_ = count * scale_width_;
+        new_ = static_cast<std::byte*>(context_.allocate(MemoryKind::value, new_bytes_));
+        if (new_ == nullptr) {
+            new_bytes_ = 0;
             return Status::out_of_memory;
         }
-        const std::size_t have = scale_count(dimension) < count ? scale_count(dimension) : count;
-        if (have != 0) {
-            std::memcpy(longer_, lists_[dimension].data, have * scale_width_);
+        if (scale_count(dimension) != 0) {
+            std::memcpy(new_, lists_[dimension].data, scale_count(dimension) * scale_width_);
         }
+        new_count_ = count;
         return Status::ok;
-    }
-    Status write_scales(Dataset& data, unsigned dimension, std::size_t count) noexcept {
-        const VariableLength before = lists_[dimension];
-        lists_[dimension] = {count, longer_};
-        const std::uint64_t rank = rank_;
-        const Status status =
-            data.write_attribute("DIMENSION_LIST", scales_, Dataspace::simple({rank}),
-                                 {reinterpret_cast<const std::byte*>(lists_), rank_ * sizeof *lists_});
-        lists_[dimension] = before;
-        return status;
     }
 
     Context& context_;
@@ -309,8 +349,9 @@ private:
     std::byte* entries_ = nullptr;
     std::size_t count_ = 0;
     std::size_t entry_bytes_ = 0;
-    std::byte* longer_ = nullptr;
-    std::size_t longer_bytes_ = 0;
+    std::byte* new_ = nullptr;  // the new list of one dimension
+    std::size_t new_bytes_ = 0;
+    std::size_t new_count_ = 0;
 };
 
 Status DimensionScales::is_scale(const Object& object, bool& result) noexcept {
@@ -318,21 +359,25 @@ Status DimensionScales::is_scale(const Object& object, bool& result) noexcept {
     std::size_t length = 0;
     const Status status = object.read_attribute("CLASS", Span<char>(text, sizeof text), length);
     result = status == Status::ok && std::string_view(text, length) == kClass;
-    // Another class, whatever its type.
-    return status == Status::not_found || status == Status::invalid_argument || status == Status::type_mismatch
-               ? Status::ok
-               : status;
+    return is_other_class(status) ? Status::ok : status;
 }
 
 Status DimensionScales::set(Dataset& scale, std::string_view name) noexcept {
     if (!scale.valid()) {
         return Status::invalid_handle;
     }
-    if (scale.has_attribute("DIMENSION_LIST") || name.find('\0') != std::string_view::npos) {
+    bool attached = false;
+    H5MOTE_TRY(scale.has_attribute("DIMENSION_LIST", attached));
+    if (attached || name.find('\0') != std::string_view::npos) {
         return Status::invalid_argument;
     }
-    H5MOTE_TRY(write_text(*scale.library(), scale, "CLASS", kClass));
-    return name.empty() ? Status::ok : write_text(*scale.library(), scale, "NAME", name);
+    ScaleClass scale_class(*scale.library(), scale);
+    H5MOTE_TRY(scale_class.write());
+    const Status status = name.empty() ? Status::ok : write_text(*scale.library(), scale, "NAME", name);
+    if (status != Status::ok) {
+        scale_class.undo();
+    }
+    return status;
 }
 
 Status DimensionScales::name(const Object& scale, Span<char> to, std::size_t& length) noexcept {
@@ -341,11 +386,16 @@ Status DimensionScales::name(const Object& scale, Span<char> to, std::size_t& le
     return status == Status::not_found ? Status::ok : status;
 }
 
+// What needs memory only comes first, so that little is to be undone if the storage fails.
 Status DimensionScales::attach(Dataset& data, unsigned dimension, Dataset& scale) noexcept {
     bool is = false;
+    bool has_scales = false;
     H5MOTE_TRY(is_scale(data, is));
-    if (is || !data.valid() || !data.same_file(scale) || data.address() == scale.address() ||
-        scale.has_attribute("DIMENSION_LIST")) {
+    if (is || !data.valid() || !data.same_file(scale) || data.address() == scale.address()) {
+        return Status::invalid_argument;
+    }
+    H5MOTE_TRY(scale.has_attribute("DIMENSION_LIST", has_scales));
+    if (has_scales) {
         return Status::invalid_argument;
     }
     Lists lists(data);
@@ -355,19 +405,21 @@ Status DimensionScales::attach(Dataset& data, unsigned dimension, Dataset& scale
     const bool listed = lists.find_entry(data, dimension, i) == Status::ok;
     const bool attached = lists.find_scale(dimension, scale.address(), i) == Status::ok;
     H5MOTE_TRY(listed && attached ? Status::ok : lists.check_change());
-    H5MOTE_TRY(is_scale(scale, is));
-    if (!is) {
-        H5MOTE_TRY(set(scale));
+    H5MOTE_TRY(attached ? Status::ok : lists.add_scale(data, dimension, scale));
+    H5MOTE_TRY(listed ? Status::ok : lists.add_entry(data, dimension));
+    ScaleClass scale_class(*scale.library(), scale);
+    H5MOTE_TRY(scale_class.write());
+    Status status = listed ? Status::ok : lists.write_entries(scale);
+    Status undone = Status::ok;
+    if (status == Status::ok && !attached) {
+        status = lists.write_scales(data, dimension);
+        if (status != Status::ok && !listed && lists.find_entry(data, dimension, i) == Status::ok) {
+            lists.remove_entry(i);
+            undone = lists.write_entries(scale);
+        }
     }
-    if (!listed) {
-        H5MOTE_TRY(lists.add_entry(scale, data, dimension));
-    }
-    if (attached) {
-        return Status::ok;
-    }
-    const Status status = lists.add_scale(data, dimension, scale);
-    if (status != Status::ok && !listed && lists.find_entry(data, dimension, i) == Status::ok) {
-        (void)lists.remove_entry(scale, i);
+    if (status != Status::ok && undone == Status::ok) {
+        scale_class.undo();
     }
     return status;
 }
@@ -387,10 +439,16 @@ Status DimensionScales::detach(Dataset& data, unsigned dimension, Dataset& scale
         return Status::not_found;
     }
     H5MOTE_TRY(lists.check_change());
-    if (attached) {
-        H5MOTE_TRY(lists.remove_scale(data, dimension, place));
+    H5MOTE_TRY(attached ? lists.remove_scale(dimension, place) : Status::ok);
+    if (listed) {
+        lists.remove_entry(entry);
+        H5MOTE_TRY(lists.write_entries(scale));
     }
-    return listed ? lists.remove_entry(scale, entry) : Status::ok;
+    const Status status = attached ? lists.write_scales(data, dimension) : Status::ok;
+    if (status != Status::ok && listed && lists.add_entry(data, dimension) == Status::ok) {
+        (void)lists.write_entries(scale);
+    }
+    return status;
 }
 
 Status DimensionScales::is_attached(const Dataset& data, unsigned dimension, const Dataset& scale,

@@ -93,8 +93,9 @@ Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept
         const std::string_view file = text_of(text);
         Status status = Status::not_found;
         if (names_other_file(file)) {
-            status = writing_ ? opener->open_to_write(file_.storage(), file, OpenPurpose::external_data, driver_)
-                              : opener->open(file_.storage(), file, OpenPurpose::external_data, driver_);
+            status = sync_ != nullptr
+                         ? opener->open_to_write(file_.storage(), file, OpenPurpose::external_data, driver_)
+                         : opener->open(file_.storage(), file, OpenPurpose::external_data, driver_);
         }
         if (status != Status::ok) {
             driver_ = nullptr;
@@ -107,6 +108,7 @@ Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept
 
 // Opens the external file that holds byte `offset` of the dataset's data.
 Status ExternalStorage::open(std::uint64_t offset) noexcept {
+    H5MOTE_TRY(sync_ == nullptr ? Status::ok : sync_(*this));
     close();
     HeaderMessage message(file_, header_);
     ExternalFilesMessage list;
@@ -161,13 +163,12 @@ Status ExternalStorage::sync() noexcept {
 }
 
 Status ExternalStorage::write(std::uint64_t offset, ConstBytes from) noexcept {
-    if (!writing_) {
+    if (sync_ == nullptr) {
         close();
-        writing_ = true;
+        sync_ = [](ExternalStorage& storage) { return storage.sync(); };
     }
     while (!from.empty()) {
         if (driver_ == nullptr || offset < begin_ || offset >= end_) {
-            H5MOTE_TRY(sync());
             H5MOTE_TRY(open(offset));
         }
         const std::uint64_t left = end_ - offset;

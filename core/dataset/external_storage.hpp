@@ -52,8 +52,10 @@ private:
     std::uint64_t end_ = 0;
     std::uint64_t offset_ = 0;  // ... at this offset in the file
     std::uint64_t length_ = 0;  // size of that file in bytes
-    bool writing_ = false;      // files are opened for writing
     bool unsynced_ = false;     // the open file was written to since the last sync
+    // Set by the first write(): files are opened for writing, and what was written to one is synced before the next is
+    // opened. A pointer, so that programs that only read do not link sync().
+    Status (*sync_)(ExternalStorage& storage) = nullptr;
 };
 
 /// What reads external data, for programs that name formats::external_data.

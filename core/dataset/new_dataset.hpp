@@ -31,12 +31,19 @@ public:
             file_.context.release(MemoryKind::other, client_data_.data(), client_data_.size());
         }
         file_.context.release(MemoryKind::other, filters_, filters_size());
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            file_.context.release(MemoryKind::type, memory_type_.data(), memory_type_.size());
+            file_.context.release(MemoryKind::value, own_fill_.data(), own_fill_.size());
+        }
     }
 
     /// The new dataset is to be a copy: everything is as another file has it, filters that this program lacks included.
     void set_copy(const StoredDataset& dataset) noexcept { copy_ = &dataset; }
     /// The datatype is the committed one whose header is there.
     void set_committed(Address header) noexcept { committed_ = header; }
+    /// The datatype of `create.fill`, if that may have values of variable length, in the form of memory. Without it
+    /// they are as the dataset's own type says.
+    void set_fill_type(DatatypeView type) noexcept { fill_type_ = type; }
     /// A committed datatype counts the new dataset before that is there, and no longer if it cannot be made.
     Status use_type() noexcept {
         return H5MOTE_ALL_FORMATS == 0 || committed_ == kUndefinedAddress ? Status::ok
@@ -51,6 +58,10 @@ public:
     H5MOTE_STEP Status plan() noexcept;
     /// Fits the planned dataset to the version bounds. unsupported: FileAccess::high is older than what it takes.
     Status check_bounds() noexcept;
+    /// Stores what the fill value has of variable length. out_of_memory, no_space, io_error; errors of conversion.
+    Status make_fill() noexcept;
+    /// Undoes make_fill().
+    void discard_fill() noexcept;
     /// Makes chunk index and header; nothing points to them yet.
     H5MOTE_STEP Status make(Address& address) noexcept;
 
@@ -71,11 +82,18 @@ private:
         return create_.fill_time == FillTime::if_set && zeros && has_variable_length() ? FillTime::on_allocation
                                                                                        : create_.fill_time;
     }
+    // Whether the fill value needs make_fill().
+    bool has_own_fill() const noexcept { return copy_ == nullptr && !create_.fill.empty() && has_variable_length(); }
+    // The fill value in the form of the file.
+    ConstBytes fill() const noexcept {
+        return H5MOTE_ALL_FORMATS != 0 && !own_fill_.empty() ? ConstBytes(own_fill_).first(type_.size()) : create_.fill;
+    }
     std::size_t filters_size() const noexcept { return create_.filters.size() * sizeof(FilterEntry); }
     Status invalid(SourcePlace place, std::uint64_t value = 0) noexcept {
         return file_.context.fail(Module::dataset, place, Status::invalid_argument, 0, value);
     }
     Status make_header(Address& address) noexcept;
+    Status plan_fill() noexcept;
     Status plan_chunks() noexcept;
     Status plan_filters() noexcept;
     ChunkIndex fixed_index() const noexcept;
@@ -110,6 +128,9 @@ private:
     Address committed_ = kUndefinedAddress;
     Address heap_ = kUndefinedAddress;  // with the names of external files
     const StoredDataset* copy_ = nullptr;
+    DatatypeView fill_type_;
+    Bytes memory_type_;  // of which fill_type_ is a view if the dataset has a committed datatype
+    Bytes own_fill_;     // the fill value with objects of its own, and those that compact data are made of behind it
 };
 
 }  // namespace h5mote

@@ -3,6 +3,7 @@
 
 #include "checked.hpp"
 #include "chunk_grid.hpp"
+#include "prepare.hpp"
 
 namespace h5mote {
 Status NewDataset::plan() noexcept {
@@ -14,17 +15,13 @@ Status NewDataset::plan() noexcept {
     if ((H5MOTE_ALL_FORMATS != 0 || H5MOTE_FIXED_CHUNKS != 0) && !space_.fits(file_.shape())) {
         return invalid(H5MOTE_HERE, file_.shape().max_size());
     }
-    if (!create_.fill.empty() && create_.fill.size() != type_.size()) {
+    H5MOTE_TRY(has_own_fill() ? plan_fill() : Status::ok);
+    if (!create_.fill.empty() && create_.fill.size() != (has_own_fill() ? fill_type_ : type_).size()) {
         return invalid(H5MOTE_HERE, create_.fill.size());
     }
-    // A value of variable length that was never written must be found to be none, and every element has its own.
-    if (copy_ == nullptr && has_variable_length()) {
-        if (create_.fill_undefined || create_.fill_time == FillTime::never) {
-            return invalid(H5MOTE_HERE);
-        }
-        if (!create_.fill.empty()) {
-            return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class);
-        }
+    // A value of variable length that was never written must be found to be none, or the fill value.
+    if (copy_ == nullptr && has_variable_length() && (create_.fill_undefined || create_.fill_time == FillTime::never)) {
+        return invalid(H5MOTE_HERE);
     }
     if (create_.fill_undefined && (!create_.fill.empty() || create_.fill_time == FillTime::on_allocation)) {
         return invalid(H5MOTE_HERE);
@@ -41,6 +38,22 @@ Status NewDataset::plan() noexcept {
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
     }
     return H5MOTE_PARTIAL_IO == 0 || chunked ? plan_chunks() : plan_whole();
+}
+
+// Finds the type that the fill value has in memory.
+Status NewDataset::plan_fill() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        const VariableLengthFormat* const changes = file_.context.formats().variable_length_changes;
+        if (changes == nullptr) {
+            return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
+                                             static_cast<std::uint32_t>(TypeClass::variable_length));
+        }
+        if (fill_type_.empty()) {
+            H5MOTE_TRY(changes->memory_type(file_.context, type_, memory_type_));
+            fill_type_ = DatatypeView(memory_type_);
+        }
+    }
+    return Status::ok;
 }
 
 // The data have no place in the file. Only the first dimension may grow: that leaves all elements where they are.
@@ -133,8 +146,10 @@ Status NewDataset::plan_chunks() noexcept {
     if ((shape_.filtered || H5MOTE_PARTIAL_IO == 0) && bytes > file_.chunks.budget()) {
         return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, bytes);
     }
-    if (unlimited != 0 && file_.shape().sizeof_size < 8) {
-        // libhdf5 reads "unlimited" in fewer than 8 bytes as an ordinary number.
+    // libhdf5 takes "unlimited" in fewer than 8 bytes for the number, which only indexes by coordinates do not depend
+    // on.
+    const bool by_coordinates = unlimited > 1 || (unlimited == 1 && file_.shape().sizeof_size < 8);
+    if (H5MOTE_ALL_FORMATS == 0 && unlimited != 0 && file_.shape().sizeof_size < 8) {
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::sizeof_offsets);
     }
     if ((unlimited > 1 && H5MOTE_ALL_FORMATS == 0) || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
@@ -150,7 +165,7 @@ Status NewDataset::plan_chunks() noexcept {
     layout_.layout_class = Layout::chunked;
     layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
     layout_.index = layout_.version < 4 ? ChunkIndex::btree1
-                    : unlimited > 1     ? ChunkIndex::btree2
+                    : by_coordinates    ? ChunkIndex::btree2
                     : unlimited == 1    ? ChunkIndex::extensible_array
                                         : fixed_index();
     layout_.flags |= layout_.index == ChunkIndex::single && shape_.filtered ? LayoutMessage::kSingleFiltered : 0U;
@@ -180,7 +195,7 @@ Status NewDataset::plan_filters() noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         target.type = type_;
         target.chunk = {create_.chunk.data(), create_.chunk.rank()};
-        target.fill = create_.fill;
+        target.fill = has_own_fill() ? ConstBytes() : create_.fill;
         target.fill_undefined = create_.fill_undefined;
     }
     FilterPipeline pipeline(Span<FilterEntry>(filters_, create_.filters.size()));

@@ -27,10 +27,11 @@ Status Transfer::prepare() noexcept {
     FileValues values = source_.values(file_, writing() ? FileValues::Side::to : FileValues::Side::from);
     memory_size_ = request_.type.size();
     to_heap_ = H5MOTE_ALL_FORMATS != 0 && writing() && contains_class(stored, TypeClass::variable_length);
-    // Elements that were never written would share the objects of the fill value, and lose them with the first of them.
-    if (to_heap_ && !dataset_.default_fill()) {
-        return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
-                                         static_cast<std::uint32_t>(TypeClass::variable_length));
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (to_heap_ && dataset_.own_fill()) {
+            fill_ = file_.context.create<OwnFill>(MemoryKind::other, file_);
+            H5MOTE_TRY(fill_ != nullptr ? fill_->load(dataset_) : Status::out_of_memory);
+        }
     }
     if (writing() && !file_.is_atomic()) {
         const Pinned header = file_.cache.find(dataset_.address());

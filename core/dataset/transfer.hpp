@@ -30,6 +30,11 @@ public:
     Transfer(DatasetState& dataset, const TransferRequest& request) noexcept;
     Transfer(const Transfer&) = delete;
     Transfer& operator=(const Transfer&) = delete;
+    ~Transfer() {
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            file_.context.destroy(MemoryKind::other, fill_);
+        }
+    }
 
     H5MOTE_STEP Status run() noexcept;
 
@@ -70,6 +75,7 @@ private:
     H5MOTE_STEP Status write_compact(SelectionRuns& runs) noexcept;
     Status write_chunks(ChunkedRuns& runs) noexcept;
     Status to_memory(std::byte* at, const PairedRun& piece) noexcept;
+    Status to_elements(std::byte* to, std::size_t count, std::uint64_t from) noexcept;
     Status to_header(MessageIterator& message, std::size_t offset, const PairedRun& piece) noexcept;
     Status to_file(Window& window, std::uint64_t address, const PairedRun& piece) noexcept;
     Status convert_to(std::uint64_t at, const PairedRun& piece, Bytes buffer) noexcept;
@@ -101,6 +107,7 @@ private:
     std::uint64_t count_ = 0;     // of selected elements
     bool to_heap_ = false;        // elements that are written have parts in the global heap ...
     bool replaces_heap_ = false;  // ... and may take the place of others, in an order
+    OwnFill* fill_ = nullptr;     // ... and the fill value has such, too
     bool refers_ = false;         // elements that are written may refer to objects there, old ones or new
     ChunkLookup lookup_;
     union Walk {

@@ -11,8 +11,16 @@
 namespace h5mote {
 
 Status Transfer::to_memory(std::byte* at, const PairedRun& piece) noexcept {
-    return conversion_.run(static_cast<std::size_t>(piece.length), user(piece.memory), memory_size_,
-                           at + static_cast<std::size_t>(piece.file * element_size_), element_size_);
+    return to_elements(at + static_cast<std::size_t>(piece.file * element_size_),
+                       static_cast<std::size_t>(piece.length), piece.memory);
+}
+
+// Converts `count` elements of the caller's, from element `from` on. What the old values have in the heap is given up.
+Status Transfer::to_elements(std::byte* to, std::size_t count, std::uint64_t from) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        H5MOTE_TRY(fill_ == nullptr ? Status::ok : fill_->separate(to, count));
+    }
+    return conversion_.run(count, user(from), memory_size_, to, element_size_);
 }
 
 Status Transfer::get(std::uint64_t address, Bytes to) noexcept {
@@ -181,9 +189,10 @@ Status Transfer::to_header(MessageIterator& message, std::size_t offset, const P
         const std::size_t at = offset + static_cast<std::size_t>((piece.file + i) * element_size_);
         std::memcpy(element, message.body().data() + at, element_size_);
         const std::size_t discarded = discarded_values(file_);
-        H5MOTE_TRY(conversion_.run(1, user(piece.memory + i), memory_size_, element, element_size_));
         std::byte* to = nullptr;
-        H5MOTE_TRY(or_keep(file_, message.change(at, to), discarded));
+        Status status = to_elements(element, 1, piece.memory + i);
+        status = status == Status::ok ? message.change(at, to) : status;
+        H5MOTE_TRY(or_keep(file_, status, discarded));
         std::memcpy(to, element, element_size_);
     }
     return Status::ok;

@@ -56,6 +56,9 @@ public:
     /// Whether run() may leave parts of a target value as they were, so that the target has to be initialized: members
     /// that the source lacks; the whole value when a UserConversion fails.
     bool is_partial() const noexcept { return partial_; }
+    /// Of a conversion that is_partial(): whether it is so for more than old values of variable length, which give up
+    /// their space.
+    bool lacks_members() const noexcept { return lacks_members_; }
     /// Whether run() leaves sequences and strings of any length in memory of their own.
     bool allocates() const noexcept { return empty_ != nullptr; }
     /// Makes the sequences and strings of any length in `count` values empty, those that run() would set; `release`:
@@ -96,6 +99,7 @@ private:
     std::uint32_t plan_bytes_ = 0;
     std::uint32_t size_ = 0;  // of a value, for copies
     bool partial_ = false;
+    bool lacks_members_ = false;
 };
 
 }  // namespace h5mote

@@ -76,6 +76,7 @@ public:
     std::uint64_t table_bytes() const { return table_bytes_; }
     /// Conversion::is_partial().
     bool partial() const { return partial_; }
+    bool lacks_members() const { return lacks_members_; }
     /// Whether the whole conversion is a copy of the first `size` bytes.
     bool copies_all(std::uint32_t size) const {
         return has_pending_ && count_ == 0 && pending_.kind == ConversionKind::copy && pending_.from_offset == 0 &&
@@ -128,6 +129,7 @@ private:
     ConversionStep pending_;
     bool has_pending_ = false;
     bool partial_ = false;
+    bool lacks_members_ = false;
 };
 
 void PlanBuilder::flush() {
@@ -186,7 +188,7 @@ bool PlanBuilder::by_user(UserConversion::Kind kind, DatatypeView from, Datatype
     if (conversion == nullptr) {
         return false;
     }
-    partial_ = true;
+    partial_ = lacks_members_ = true;
     emit(ConversionKind::user, from, to, place);
     const UserTable table{conversion, static_cast<std::uint32_t>(from.encoded_length()),
                           static_cast<std::uint32_t>(to.encoded_length())};
@@ -335,7 +337,7 @@ Status PlanBuilder::compound(DatatypeView from, DatatypeView to, Place place) {
             H5MOTE_TRY(shapes(MemberShape(source), MemberShape(target),
                               {place.from + source.offset, place.to + target.offset, 1}));
         } else {
-            partial_ = true;
+            partial_ = lacks_members_ = true;
         }
     }
     if (many) {
@@ -440,6 +442,7 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
     plan_ = plan;
     plan_bytes_ = static_cast<std::uint32_t>(bytes);
     partial_ = builder.partial();
+    lacks_members_ = builder.lacks_members();
     return Status::ok;
 }
 

@@ -6,6 +6,8 @@
 #include "supported.hpp"
 #include "text.hpp"
 
+#include <h5mote/variable_length.hpp>
+
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
 
 namespace h5mote {
@@ -14,13 +16,10 @@ namespace {
 // Sizes have 32 bits. One that is larger becomes 2^40, and stays too large whatever is added.
 constexpr std::uint64_t kTooLarge = std::uint64_t{1} << 40;
 
-bool is_same(DatatypeView type) noexcept {
-    return !contains_class(type, TypeClass::variable_length) && !contains_class(type, TypeClass::reference);
-}
-
 /// Writes the message, or only counts its bytes.
 class FileTypeWriter {
 public:
+    /// `sizeof_addr`: of the file; 0: sequences get their form in memory, and everything else stays.
     FileTypeWriter(const Writer& writer, unsigned sizeof_addr) noexcept : writer_(writer), sizeof_addr_(sizeof_addr) {}
 
     std::uint64_t size_of(DatatypeView type) const noexcept;
@@ -28,6 +27,15 @@ public:
     const Writer& writer() const noexcept { return writer_; }
 
 private:
+    bool is_same(DatatypeView type) const noexcept {
+        return !contains_class(type, TypeClass::variable_length) &&
+               (sizeof_addr_ == 0 || !contains_class(type, TypeClass::reference));
+    }
+    std::uint64_t sequence_size(DatatypeView type) const noexcept {
+        return sizeof_addr_ != 0           ? 8U + sizeof_addr_
+               : type.is_variable_string() ? sizeof(char*)
+                                           : sizeof(VariableLength);
+    }
     std::uint64_t size_of(const MemberShape& array) const noexcept;
     void head(unsigned version, DatatypeView type, std::uint64_t size) noexcept {
         writer_.u8(version << 4 | static_cast<unsigned>(type.type_class()));
@@ -56,7 +64,7 @@ std::uint64_t FileTypeWriter::size_of(DatatypeView type) const noexcept {
         return type.size();
     }
     if (type.type_class() == TypeClass::variable_length) {
-        return 8U + sizeof_addr_;
+        return sequence_size(type);
     }
     if (type.type_class() == TypeClass::reference) {
         const ReferenceType kind = type.reference_type();
@@ -130,24 +138,31 @@ void FileTypeWriter::type(DatatypeView type) noexcept {
     }
 }
 
-}  // namespace
-
-Status encode_file_type(FileState& file, DatatypeView memory, Bytes& type) noexcept {
-    const unsigned sizeof_addr = file.shape().sizeof_addr;
+Status encode(Context& context, unsigned sizeof_addr, DatatypeView from, Bytes& type) noexcept {
     FileTypeWriter counter(Writer(), sizeof_addr);
-    if (counter.size_of(memory) > 0xffffffffU) {
-        return file.context.fail(Module::datatype, H5MOTE_HERE, Status::overflow);
+    if (counter.size_of(from) > 0xffffffffU) {
+        return context.fail(Module::datatype, H5MOTE_HERE, Status::overflow);
     }
-    counter.type(memory);
+    counter.type(from);
     const std::size_t length = counter.writer().written();
-    auto* const bytes = static_cast<std::byte*>(file.context.allocate(MemoryKind::type, length));
+    auto* const bytes = static_cast<std::byte*>(context.allocate(MemoryKind::type, length));
     if (bytes == nullptr) {
         return Status::out_of_memory;
     }
     type = {bytes, length};
     FileTypeWriter writer(Writer(type), sizeof_addr);
-    writer.type(memory);
+    writer.type(from);
     return Status::ok;
+}
+
+}  // namespace
+
+Status encode_file_type(FileState& file, DatatypeView memory, Bytes& type) noexcept {
+    return encode(file.context, file.shape().sizeof_addr, memory, type);
+}
+
+Status encode_memory_type(Context& context, DatatypeView stored, Bytes& type) noexcept {
+    return encode(context, 0, stored, type);
 }
 
 }  // namespace h5mote

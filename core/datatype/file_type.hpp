@@ -12,5 +12,7 @@ namespace h5mote {
 
 /// VariableLengthFormat::file_type().
 Status encode_file_type(FileState& file, DatatypeView memory, Bytes& type) noexcept;
+/// VariableLengthFormat::memory_type().
+Status encode_memory_type(Context& context, DatatypeView stored, Bytes& type) noexcept;
 
 }  // namespace h5mote

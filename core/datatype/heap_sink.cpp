@@ -3,6 +3,7 @@
 #include "checked.hpp"
 #include "conversion_plan.hpp"
 #include "file_type.hpp"
+#include "owned_bytes.hpp"
 #include "prepare.hpp"
 #include "sequence_slot.hpp"
 #include "supported.hpp"
@@ -133,6 +134,102 @@ void HeapSink::discard_values(DatatypeView type, const std::byte* values, std::s
     }
 }
 
+Status HeapSink::copy_values(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count) noexcept {
+    // Zeros name no object, so that nothing is wrong with values that are only made in part.
+    std::memset(to, 0, count * type.size());
+    const Status status = copy_parts(type, from, to, count, type.size());
+    if (status != Status::ok) {
+        discard_values(type, to, count);
+        std::memset(to, 0, count * type.size());
+    }
+    return status;
+}
+
+// The part of a value that has the type `type` goes to `count` places, which are `stride` bytes apart. Calls itself as
+// deep as the type is nested.
+Status HeapSink::copy_parts(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count,
+                            std::size_t stride) noexcept {
+    if (type.type_class() == TypeClass::variable_length) {
+        return copy_sequence(type, from, to, count, stride);
+    }
+    if (!contains_class(type, TypeClass::variable_length)) {
+        for (; count > 0; --count, to += stride) {
+            std::memcpy(to, from, type.size());
+        }
+        return Status::ok;
+    }
+    if (type.type_class() == TypeClass::array) {
+        const DatatypeView base = type.base();
+        for (std::size_t at = 0; at < type.size(); at += base.size()) {
+            H5MOTE_TRY(copy_parts(base, from + at, to + at, count, stride));
+        }
+        return Status::ok;
+    }
+    CompoundMembers members(type);
+    CompoundMember member;
+    while (members.next(member)) {
+        for (std::uint32_t i = 0; i < member.count(); ++i) {
+            const std::size_t at = member.offset + std::size_t{i} * member.type.size();
+            H5MOTE_TRY(copy_parts(member.type, from + at, to + at, count, stride));
+        }
+    }
+    return Status::ok;
+}
+
+Status HeapSink::copy_sequence(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count,
+                               std::size_t stride) noexcept {
+    Context& context = file().context;
+    GlobalHeapId id;
+    if (!id.decode(file().shape(), {from + 4, type.size() - 4})) {
+        return context.fail(Module::datatype, H5MOTE_HERE, Status::corrupt_file);
+    }
+    if (id.is_nil()) {
+        return Status::ok;
+    }
+    const DatatypeView base = type.base();
+    const std::uint32_t length = load_le<std::uint32_t>(from);
+    const bool nested = !type.is_variable_string() && contains_class(base, TypeClass::variable_length);
+    std::size_t size = 0;
+    std::size_t room = 0;
+    if (!checked_multiply<std::size_t>(length, type.is_variable_string() ? 1 : base.size(), size) ||
+        !checked_multiply<std::size_t>(size, nested ? 2 : 1, room)) {
+        return context.fail(Module::datatype, H5MOTE_HERE, Status::out_of_memory, 0, length);
+    }
+    OwnedBytes bytes(context, MemoryKind::value);
+    H5MOTE_TRY(bytes.reserve(room));
+    {
+        GlobalHeap heap(file());
+        MetadataWindow window;
+        H5MOTE_TRY(heap.object(id.collection, id.index, window));
+        H5MOTE_TRY(window.read(0, bytes.first(size)));
+    }
+    for (; count > 0; --count, to += stride) {
+        const std::byte* value = bytes.data();
+        if (nested) {
+            std::byte* const own = bytes.data() + size;
+            for (std::uint32_t i = 0; i < length; ++i) {
+                const std::size_t at = std::size_t{i} * base.size();
+                const Status status = copy_values(base, value + at, own + at, 1);
+                if (status != Status::ok) {
+                    discard_values(base, own, i);
+                    return status;
+                }
+            }
+            value = own;
+        }
+        const Status status = insert_bytes({value, size}, id);
+        if (status != Status::ok) {
+            if (nested) {
+                discard_values(base, value, length);
+            }
+            return status;
+        }
+        store_le<std::uint32_t>(to, length);
+        id.encode(file().shape(), to + 4);
+    }
+    return Status::ok;
+}
+
 // Calls itself as deep as the type is nested.
 void HeapSink::discard_value(DatatypeView type, const std::byte* value) noexcept {
     switch (type.type_class()) {
@@ -204,6 +301,12 @@ std::size_t discard(FileState& file, DatatypeView type, const std::byte* values,
     return before;
 }
 
+Status copy(FileState& file, DatatypeView type, const std::byte* from, std::byte* to, std::size_t count) noexcept {
+    HeapSink* sink = nullptr;
+    H5MOTE_TRY(HeapSink::open(file, sink));
+    return sink->copy_values(type, from, to, count);
+}
+
 Status insert(FileState& file, ConstBytes bytes, GlobalHeapId& id) noexcept {
     HeapSink* sink = nullptr;
     H5MOTE_TRY(HeapSink::open(file, sink));
@@ -212,7 +315,8 @@ Status insert(FileState& file, ConstBytes bytes, GlobalHeapId& id) noexcept {
 
 }  // namespace
 
-const VariableLengthFormat formats::variable_length_changes = {&open_sink, &discard, &encode_file_type, &insert};
+const VariableLengthFormat formats::variable_length_changes = {&open_sink,          &discard, &encode_file_type,
+                                                               &encode_memory_type, &copy,    &insert};
 
 }  // namespace h5mote
 

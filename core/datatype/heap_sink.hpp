@@ -20,6 +20,8 @@ public:
                  std::byte* to) noexcept override;
     /// VariableLengthFormat::discard().
     void discard_values(DatatypeView type, const std::byte* values, std::size_t count) noexcept;
+    /// VariableLengthFormat::copy().
+    Status copy_values(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count) noexcept;
     /// VariableLengthFormat::insert().
     Status insert_bytes(ConstBytes bytes, GlobalHeapId& id) noexcept;
     void end() noexcept override;
@@ -27,6 +29,10 @@ public:
 private:
     class SequenceWriter;
 
+    Status copy_parts(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count,
+                      std::size_t stride) noexcept;
+    Status copy_sequence(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count,
+                         std::size_t stride) noexcept;
     void discard_value(DatatypeView type, const std::byte* value) noexcept;
     void discard_elements(DatatypeView base, const GlobalHeapId& id, std::uint32_t count) noexcept;
 };

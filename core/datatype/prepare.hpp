@@ -34,11 +34,18 @@ struct VariableLengthFormat {
     /// How the values of `memory`, whose sequences have the form of memory, are stored in a file: the encoded type, for
     /// which memory of `length` bytes (MemoryKind::type) is allocated. out_of_memory; overflow: 4 GiB or more.
     Status (*file_type)(FileState& file, DatatypeView memory, Bytes& type);
+    /// The opposite: the type of the form in memory of values that a file stores as `stored`; other members and their
+    /// order stay as they are.
+    Status (*memory_type)(Context& context, DatatypeView stored, Bytes& type);
+    /// Gives `count` values of the file's type `type`, one behind the other, the value `from`, each with sequences of
+    /// its own. no_space, out_of_memory, io_error, corrupt_file: `to` is then zeros, which are values without
+    /// sequences.
+    Status (*copy)(FileState& file, DatatypeView type, const std::byte* from, std::byte* to, std::size_t count);
     /// Puts an object of these bytes into the global heap.
     Status (*insert)(FileState& file, ConstBytes bytes, GlobalHeapId& id);
 };
 
-/// How many objects of the heap the file would give up with its next commit.
+/// HeapKeeper::discarded().
 inline std::size_t discarded_values(FileState& file) noexcept {
     return file.heap_keeper() == nullptr ? 0 : file.heap_keeper()->discarded();
 }

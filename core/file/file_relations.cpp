@@ -19,19 +19,52 @@ Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileSta
     if (opened != Status::ok) {
         return context.fail(Module::file, H5MOTE_HERE, opened);
     }
-    file = find_open(context, *other);
+    return take_driver(*other, writing, file);
+}
+
+// The file on a driver that the opener has given out, which the opener gets back if it is open already, or cannot be
+// opened.
+Status FileState::take_driver(Driver& other, bool writing, FileState*& file) noexcept {
+    DriverOpener* const opener = this->opener();
+    file = find_open(context, other);
     if (file != nullptr) {
         file->retain();
-        opener->close(*other);
+        opener->close(other);
         return Status::ok;
     }
-    const Status status = foreign()->open_driver(*this, *other, writing, file);
+    const Status status = foreign()->open_driver(*this, other, writing, file);
     if (status != Status::ok) {
-        opener->close(*other);
+        opener->close(other);
         return status;
     }
     file->foreign()->opened_by = opener;
     return Status::ok;
+}
+
+Status FileState::open_linked(std::string_view name, FileState*& file) noexcept {
+    constexpr OpenPurpose kPurpose = OpenPurpose::external_link;
+    Driver* other = nullptr;
+    if (writable() && opener() != nullptr && foreign()->open_driver != nullptr && names_other_file(name) &&
+        opener()->open_to_write(storage(), name, kPurpose, other) == Status::ok) {
+        const Status status = take_driver(*other, true, file);
+        if (status != Status::read_only && status != Status::busy && status != Status::unsupported) {
+            return status;
+        }
+    }
+    return open_other(name, kPurpose, file);
+}
+
+Status FileState::commit_opened() noexcept {
+    const DriverOpener* const opener = this->opener();
+    Status result = Status::ok;
+    auto& files = context.open_files();
+    for (FileState* file = opener == nullptr ? nullptr : files.front(); file != nullptr; file = files.next(*file)) {
+        if (file != this && file->writable() && file->foreign()->opened_by == opener) {
+            const Status status = file->commit();
+            result = result == Status::ok ? status : result;
+        }
+    }
+    return result;
 }
 
 void FileState::leave() noexcept {

@@ -416,7 +416,10 @@ Status FileState::give_back() noexcept {
 Status FileState::drop_handle() noexcept {
     --handles_;
     const bool others = references_ > 1;  // the dropped handle still holds its own reference
-    return handles_ > 0 || is_mounted() || (others && close_degree_ != CloseDegree::strong) ? commit() : close();
+    const Status linked = commit_linked();
+    const Status status =
+        handles_ > 0 || is_mounted() || (others && close_degree_ != CloseDegree::strong) ? commit() : close();
+    return status == Status::ok ? linked : status;
 }
 
 // Writes the ends of the ranges of a file that has several, just before the superblock is written. What they cover is

@@ -129,6 +129,7 @@ struct NoForeignState {
     void set_access(const FileAccess& wanted) noexcept { reclaim_memory_ = wanted.reclaim_memory; }
     std::size_t reclaim_memory() const noexcept { return reclaim_memory_; }
     static void set_btree_k(const BTreeK& /*k*/) noexcept {}
+    static constexpr BTreeK btree_k{};
     static void set_services(const BlockDecoder* /*decoder*/,
                              Status (* /*open*/)(FileState&, Driver&, bool, FileState*&)) noexcept {}
     static bool set_truncated() noexcept { return false; }
@@ -184,6 +185,29 @@ public:
     /// Opens a file that this one names, or finds that it is open already; the caller gets one reference. unsupported:
     /// no opener; not_found and what opening a file returns. `writing`: it is to be changed; read_only: it cannot be.
     Status open_other(std::string_view name, OpenPurpose purpose, FileState*& file, bool writing = false) noexcept;
+    /// Opens the file that a link or a reference in this one leads to. As in libhdf5 it can be changed if this file
+    /// can; where the opener or the file itself does not allow that, it is opened for reading. Errors of open_other().
+    Status open_linked(std::string_view name, FileState*& file) noexcept;
+    /// Commits the files that were opened through links of this one, which then lead to nothing that is not there.
+    /// After an error it goes on with the others.
+    Status commit_linked() noexcept {
+        if constexpr (H5MOTE_OTHER_FILES != 0 && H5MOTE_WRITE != 0) {
+            return open_ ? commit_opened() : Status::ok;
+        } else {
+            return Status::ok;
+        }
+    }
+    /// The same, and then this file, also after an error.
+    Status commit_with_linked() noexcept {
+        const Status linked = commit_linked();
+        const Status status = commit();
+        return status == Status::ok ? linked : status;
+    }
+    /// Call after a call that leaves no handle in this file, to which it has come by a path from another file: `status`
+    /// is what it returns. Commits what it has changed, because the file may be closed next, which tells no error.
+    Status commit_change(Status status) noexcept {
+        return status == Status::ok && foreign() != nullptr && foreign()->opened_by != nullptr ? commit() : status;
+    }
 
     /// The program's way to other files; nullptr: it has none.
     DriverOpener* opener() const noexcept {
@@ -501,6 +525,8 @@ private:
     Status cut() noexcept;
     Status refuse() noexcept;
     void leave() noexcept;
+    Status commit_opened() noexcept;
+    Status take_driver(Driver& other, bool writing, FileState*& file) noexcept;
     FileState* find_mounted(Address group) const noexcept;
     FileState& find_top() noexcept;
     void release_mounts() noexcept;

@@ -22,10 +22,10 @@ public:
     virtual Status store_headers() noexcept = 0;
     /// Call when something on the storage may refer to every object that was written.
     virtual void settle() noexcept = 0;
-    /// How many objects were discarded since the last commit, and the way back to fewer: what was discarded after these
-    /// stays.
+    /// The number that the next object to be discarded gets, and the way back: objects with that number and later ones
+    /// stay. The numbers go on when the objects are given up or, for want of memory, forgotten.
     virtual std::size_t discarded() const noexcept = 0;
-    virtual void keep_discarded(std::size_t count) noexcept = 0;
+    virtual void keep_discarded(std::size_t number) noexcept = 0;
     /// Call after a commit of everything, raw data included: gives up the objects that were discarded.
     virtual void give_up_discarded() noexcept = 0;
     /// Call before the last commits of a session, or before space that nobody refers to is searched for: gives back

@@ -85,6 +85,21 @@ bool FileSpaceInfoMessage::decode(FileShape shape, ConstBytes body) noexcept {
     return sound;
 }
 
+// As libhdf5 takes it: HDF5 1.10.0, which alone wrote version 0, had no pages, and the later releases have no strategy
+// of its own for free space that is recorded.
+bool FileSpaceInfoMessage::renew() noexcept {
+    constexpr std::uint8_t kStrategies[] = {0, 0, 2, 3};  // of version 1, for those from 1 on of version 0
+    constexpr std::uint64_t kPageSize = 4096;             // for files without pages, too
+    if (strategy == 0 || strategy > sizeof kStrategies) {
+        return false;
+    }
+    version = 1;
+    strategy = kStrategies[strategy - 1];
+    page_size = kPageSize;
+    managers = {};
+    return true;
+}
+
 void FileSpaceInfoMessage::encode(FileShape shape, Writer& writer) const noexcept {
     writer.u8(1);
     writer.u8(strategy);
@@ -97,7 +112,7 @@ void FileSpaceInfoMessage::encode(FileShape shape, Writer& writer) const noexcep
 
 Address FileSpaceInfoMessage::manager(FileShape shape, unsigned i) const noexcept {
     const std::size_t at = std::size_t{i} * shape.sizeof_addr;
-    return i < (version == 0 ? 6U : kMaxManagers) && at + shape.sizeof_addr <= managers.size()
+    return i < (version == 0 ? kOldManagers : kMaxManagers) && at + shape.sizeof_addr <= managers.size()
                ? shape.load_addr(managers.data() + at)
                : kUndefinedAddress;
 }

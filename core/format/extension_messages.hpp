@@ -76,6 +76,7 @@ struct FileSpaceStrategy {
 /// Padding may stand in place of the addresses if free space is not persistent.
 struct FileSpaceInfoMessage : FileSpaceStrategy {
     static constexpr unsigned kMaxManagers = 12;
+    static constexpr unsigned kOldManagers = 6;  ///< of version 0
 
     std::uint64_t threshold = 1;  ///< smaller free sections are not kept track of
     std::uint64_t page_size = 0;  ///< version 1
@@ -92,6 +93,18 @@ struct FileSpaceInfoMessage : FileSpaceStrategy {
     /// managers.
     static std::size_t page_end_offset(FileShape shape) noexcept { return 3U + 2U * shape.sizeof_size; }
     static std::size_t end_offset(FileShape shape) noexcept { return page_end_offset(shape) + 2U; }
+    /// The offset in this version of the first address, from which on all bytes are addresses.
+    std::size_t addresses_offset(FileShape shape) const noexcept {
+        return version == 0 ? 2U + shape.sizeof_size : end_offset(shape);
+    }
+    /// The size of a message of this version that names managers.
+    std::size_t persistent_size(FileShape shape) const noexcept {
+        const unsigned addresses = version == 0 ? kOldManagers : 1 + kMaxManagers;
+        return addresses_offset(shape) + std::size_t{addresses} * shape.sizeof_addr;
+    }
+    /// Turns what version 0 says into what version 1 says of a file with the same strategy, without the managers.
+    /// false: there is no such strategy.
+    bool renew() noexcept;
     bool decode(FileShape shape, ConstBytes body) noexcept;
     /// Writes version 1 with all addresses undefined.
     void encode(FileShape shape, Writer& writer) const noexcept;

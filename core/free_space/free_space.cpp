@@ -61,12 +61,9 @@ private:
     const SuperblockInfo& info_;
 };
 
-// Goes to the file space info message. not_found.
-Status find(MessageIterator& message) noexcept {
-    do {
-        H5MOTE_TRY(message.next(MessageType::file_space_info));
-    } while ((message.flags() & kMessageWasUnknown) != 0);
-    return Status::ok;
+// Builds that do not read all formats have refused version 0.
+std::size_t addresses_offset(const FileSpaceInfoMessage& info, FileShape shape) noexcept {
+    return H5MOTE_ALL_FORMATS == 0 ? FileSpaceInfoMessage::end_offset(shape) : info.addresses_offset(shape);
 }
 
 // Finds out whether sections overlap each other, or anything else that is offered.
@@ -194,6 +191,13 @@ static_assert(sizeof(FreeSpace) <= footprint::kFreeSpace, "raise footprint::kFre
 
 const FreeSpaceFormat formats::free_space = {&check, &create, &open, &is_complete};
 
+Status find_space_info(MessageIterator& message) noexcept {
+    do {
+        H5MOTE_TRY(message.next(MessageType::file_space_info));
+    } while ((message.flags() & kMessageWasUnknown) != 0);
+    return Status::ok;
+}
+
 void FreeSpace::use(SpaceStrategy strategy, std::uint64_t page_size) noexcept {
     SpaceRule rule = file_.space.rule();
     rule.reuse = strategy <= SpaceStrategy::pages;
@@ -251,12 +255,17 @@ Status FreeSpace::read(MessageIterator& message) noexcept {
     }
     FileSpaceInfoMessage info;
     const FileShape shape = file_.shape();
-    const bool pages = info.decode(shape, message.body()) && info.strategy == FileSpaceStrategy::kPages;
-    const std::size_t least = FileSpaceInfoMessage::end_offset(shape) + shape.sizeof_addr * (1 + kManagers);
+    const bool sound = info.decode(shape, message.body());
+    const std::size_t least = info.persistent_size(shape);
     if (info.version == 0) {
-        return file_.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension,
-                                         static_cast<std::uint32_t>(message.type()));
+        if constexpr (H5MOTE_ALL_FORMATS == 0) {
+            return file_.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension,
+                                             static_cast<std::uint32_t>(message.type()));
+        } else if (!sound || !info.renew()) {
+            return damaged_message(file_.context, H5MOTE_HERE, message.type());
+        }
     }
+    const bool pages = sound && info.strategy == FileSpaceStrategy::kPages;
     if (info.strategy > static_cast<std::uint8_t>(SpaceStrategy::none) || (info.persistent && message.size() < least) ||
         (pages && (info.page_size < kLeastPage || info.page_size > kMostPage))) {
         return damaged_message(file_.context, H5MOTE_HERE, message.type());
@@ -373,11 +382,11 @@ Status FreeSpace::release(const Managers& managers, bool gone) noexcept {
     return result;
 }
 
-// Makes all addresses in the message undefined. Where the order of writes counts that is written at once, before
-// anything else that has changed. `waits`: it was not, because other changes of the same block are to be written first.
-Status FreeSpace::drop(MessageIterator& message, bool& waits) noexcept {
+// Makes all addresses in the message undefined, which begin at offset `from` of its body. Where the order of writes
+// counts that is written at once, before anything else that has changed. `waits`: it was not, because other changes of
+// the same block are to be written first.
+Status FreeSpace::drop(MessageIterator& message, std::size_t from, bool& waits) noexcept {
     std::byte* at = nullptr;
-    const std::size_t from = FileSpaceInfoMessage::end_offset(file_.shape());
     const bool atomic = file_.is_atomic();
     H5MOTE_TRY(message.change(from, at, atomic ? Phase::object : Phase::ends));
     std::memset(at, 0xff, message.size() - from);
@@ -439,7 +448,7 @@ Status FreeSpace::check_end(const MessageIterator& message, std::size_t from) no
 // All that begin() does but the commit, which then needs less stack.
 Status FreeSpace::take_over(bool& waits) noexcept {
     MessageIterator message(file_, file_.superblock().extension);
-    H5MOTE_TRY(find(message));
+    H5MOTE_TRY(find_space_info(message));
     FileSpaceInfoMessage info;
     (void)info.decode(file_.shape(), message.body());
     Managers managers;
@@ -453,15 +462,15 @@ Status FreeSpace::take_over(bool& waits) noexcept {
         return sound;
     }
     // If the block of the message has to be moved, it goes where nothing is free yet: to the end of the file.
-    const std::size_t from = message.offset() + FileSpaceInfoMessage::end_offset(file_.shape());
-    H5MOTE_TRY(check_end(message, from));
-    H5MOTE_TRY(message.secure(from));
+    const std::size_t addresses = addresses_offset(info, file_.shape());
+    H5MOTE_TRY(check_end(message, message.offset() + addresses));
+    H5MOTE_TRY(message.secure(message.offset() + addresses));
     H5MOTE_TRY(sound == Status::ok ? load(managers) : Status::ok);
     if (sound != Status::ok || !recorded_) {
         file_.space.free().set_complete(false);
     }
     // After an error the message may be changed in memory, so that the managers are found only now.
-    const Status status = keep(Rule::drop_first) ? drop(message, waits) : Status::ok;
+    const Status status = keep(Rule::drop_first) ? drop(message, addresses, waits) : Status::ok;
     if (sound != Status::ok) {
         return status;
     }
@@ -576,7 +585,7 @@ Status FreeSpace::write(const Rooms& rooms) noexcept {
 // free space is not recorded. no_space: there is no room even for that.
 Status FreeSpace::record() noexcept {
     MessageIterator message(file_, file_.superblock().extension);
-    H5MOTE_TRY(find(message));
+    H5MOTE_TRY(find_space_info(message));
     const FileShape shape = file_.shape();
     const std::size_t from = FileSpaceInfoMessage::page_end_offset(shape);
     // If the block of the message has to be moved, that comes before the free space is counted.
@@ -627,7 +636,11 @@ Status FreeSpace::store() noexcept {
         return Status::ok;
     }
     H5MOTE_TRY(file_.space.begin());
-    const Status status = record();
+    Status status = Status::ok;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        status = renew_space_info(file_);
+    }
+    status = status == Status::ok ? record() : status;
     if (status != Status::ok) {
         return status == Status::no_space ? Status::ok : status;  // the file stays without a record
     }

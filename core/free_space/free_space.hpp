@@ -15,6 +15,10 @@
 // last in the file, with nothing behind them. In a full storage, in which they find no place there, the manager of raw
 // data has all sections, which may lie anywhere; a full file with pages gets no record.
 //
+// HDF5 1.10.0 has written the message in version 0, which has no room for all that is recorded today. begin() takes
+// over what its managers know, and store() replaces the message before it writes the first record. A message of that
+// version without managers stays as it is: libhdf5 and this library take it as the strategy that has taken its place.
+//
 // A power cut between begin() and store() leaves a file without a record, and so does libhdf5. Its free space is lost
 // until File::reclaim() finds it.
 #pragma once
@@ -26,6 +30,12 @@
 namespace h5mote {
 
 class MessageIterator;
+
+/// Goes to the file space info message, with a new iterator. not_found.
+Status find_space_info(MessageIterator& message) noexcept;
+/// Puts a message of version 1 in the place of one of version 0 that names no managers any more. Errors of
+/// replace_short_message().
+H5MOTE_STEP Status renew_space_info(FileState& file) noexcept;
 
 class FreeSpace final : public SpilledExtents {
 public:
@@ -66,7 +76,7 @@ private:
     Status release(const Managers& managers, bool gone) noexcept;
     Status check_end(const MessageIterator& message, std::size_t from) noexcept;
     H5MOTE_STEP Status take_over(bool& waits) noexcept;
-    Status drop(MessageIterator& message, bool& waits) noexcept;
+    Status drop(MessageIterator& message, std::size_t from, bool& waits) noexcept;
     SectionWriter writer_of(SpaceKind kind, const Rooms& rooms) noexcept;
     Status find_room(SpaceKind kind, Address size, bool reuse, Address& address) noexcept;
     H5MOTE_STEP Status make_room(Rooms& rooms) noexcept;

@@ -11,7 +11,7 @@ namespace h5mote {
 
 Result<Group> Group::create_group(std::string_view path, const GroupCreate& create) noexcept {
     const LibraryLock lock(context_of(file_));
-    Address parent = 0;
+    LinkGroup parent;
     std::string_view name;
     Status status = check();
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -24,6 +24,9 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
     }
     if (status == Status::ok) {
         status = prepare_link(*file_, address_, path, parent, name);
+        if (FileState* const other = parent.other()) {
+            return Group(*other, parent.address).create_group(name, create);
+        }
     }
     LinkMessage link;
     if (status == Status::ok) {
@@ -33,7 +36,7 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
         return status;
     }
     link.name = bytes_of(name);
-    status = insert_link(*file_, parent, link);
+    status = insert_link(*file_, parent.address, link);
     if (status != Status::ok) {
         discard_group_object(*file_, link.address);
         return status;
@@ -71,17 +74,28 @@ Result<Group> Group::open_or_create_group(std::string_view path, const GroupCrea
 Status Group::create_hard_link(std::string_view path, const Object& target) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
+    LinkMessage link;
+    LinkGroup parent;
+    std::string_view name;
     if (!target.valid() || !same_file(target)) {
+        // The path may lead to the file of the target.
+        if (H5MOTE_ALL_FORMATS != 0 && target.valid()) {
+            (void)prepare_link(*file_, address_, path, parent, name);
+        }
+        if (FileState* const other = parent.other()) {
+            return parent.commit_change(Group(*other, parent.address).create_hard_link(name, target));
+        }
         return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
-    LinkMessage link;
-    Address parent = 0;
-    std::string_view name;
-    H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
+    const Status prepared = prepare_link(*file_, address_, path, parent, name);
+    if (FileState* const other = parent.other()) {
+        return parent.commit_change(Group(*other, parent.address).create_hard_link(name, target));
+    }
+    H5MOTE_TRY(prepared);
     H5MOTE_TRY(add_reference(*file_, target.address()));
     link.name = bytes_of(name);
     link.address = target.address();
-    const Status status = insert_link(*file_, parent, link);
+    const Status status = insert_link(*file_, parent.address, link);
     if (status != Status::ok) {
         // Should this fail as well: a reference count that is too high does no harm.
         std::uint32_t count = 0;
@@ -94,16 +108,20 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     LinkMessage link;
-    Address parent = 0;
+    LinkGroup parent;
     std::string_view name;
-    H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
+    const Status prepared = prepare_link(*file_, address_, path, parent, name);
+    if (FileState* const other = parent.other()) {
+        return parent.commit_change(Group(*other, parent.address).create_soft_link(name, target));
+    }
+    H5MOTE_TRY(prepared);
     if (!is_name(target)) {
         return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, target.size());
     }
     link.type = LinkType::soft;
     link.name = bytes_of(name);
     link.target = bytes_of(target);
-    return insert_link(*file_, parent, link);
+    return insert_link(*file_, parent.address, link);
 }
 
 namespace {
@@ -154,9 +172,13 @@ Status Group::create_external_link(std::string_view path, std::string_view file_
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     LinkMessage link;
-    Address parent = 0;
+    LinkGroup parent;
     std::string_view name;
-    H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
+    const Status prepared = prepare_link(*file_, address_, path, parent, name);
+    if (FileState* const other = parent.other()) {
+        return parent.commit_change(Group(*other, parent.address).create_external_link(name, file_name, target));
+    }
+    H5MOTE_TRY(prepared);
     if (!is_name(file_name) || !is_name(target) || file_name.size() + target.size() > 0xffff - 3) {
         return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, target.size());
     }
@@ -165,23 +187,27 @@ Status Group::create_external_link(std::string_view path, std::string_view file_
     link.type = LinkType::external;
     link.name = bytes_of(name);
     link.target = value.bytes();
-    return insert_link(*file_, parent, link);
+    return insert_link(*file_, parent.address, link);
 }
 
 Status Group::create_user_link(std::string_view path, LinkType type, ConstBytes data) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     LinkMessage link;
-    Address parent = 0;
+    LinkGroup parent;
     std::string_view name;
-    H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
+    const Status prepared = prepare_link(*file_, address_, path, parent, name);
+    if (FileState* const other = parent.other()) {
+        return parent.commit_change(Group(*other, parent.address).create_user_link(name, type, data));
+    }
+    H5MOTE_TRY(prepared);
     if (type <= LinkType::external || data.size() > 0xffff) {
         return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
     }
     link.type = type;
     link.name = bytes_of(name);
     link.target = data;
-    return insert_link(*file_, parent, link);
+    return insert_link(*file_, parent.address, link);
 }
 
 }  // namespace h5mote

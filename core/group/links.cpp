@@ -208,23 +208,34 @@ Status remove_link(FileState& file, Address group, std::string_view name) noexce
     return Status::ok;
 }
 
-Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept {
+namespace {
+
+H5MOTE_STEP Status resolve(FileState& file, Address group, std::string_view path, LinkGroup& parent) noexcept {
     Place place(file, group);
     H5MOTE_TRY(place.follow(path));
-    object = place.header();
-    return &place.file() == &file ? Status::ok
-                                  : file.context.unsupported(Module::group, H5MOTE_HERE, Feature::external_link);
+    parent.address = place.header();
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (&place.file() != &file) {
+            parent.set_other(place.file());
+        }
+    }
+    return Status::ok;
 }
 
-Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
+}  // namespace
+
+Status resolve_parent(FileState& file, Address group, std::string_view path, LinkGroup& parent,
                       std::string_view& name) noexcept {
     std::string_view parents;
     if (!split_path(path, parents, name) || !is_name(name)) {
         return file.context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     H5MOTE_TRY(resolve(file, group, parents, parent));
+    if (H5MOTE_ALL_FORMATS != 0 && parent.other() != nullptr) {
+        return Status::unsupported;
+    }
     ObjectType type;
-    H5MOTE_TRY(object_type(file, parent, type));
+    H5MOTE_TRY(object_type(file, parent.address, type));
     return type == ObjectType::group
                ? Status::ok
                : file.context.fail(Module::group, H5MOTE_HERE, Status::not_found,
@@ -258,11 +269,11 @@ Status check_link_storage(FileState& file, Address group) noexcept {
     return storage.open_to_change(file, group);
 }
 
-Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
+Status prepare_link(FileState& file, Address group, std::string_view path, LinkGroup& parent,
                     std::string_view& name) noexcept {
     H5MOTE_TRY(file.check_writable());
     H5MOTE_TRY(resolve_parent(file, group, path, parent, name));
-    return check_free(file, parent, name);
+    return check_free(file, parent.address, name);
 }
 
 }  // namespace h5mote

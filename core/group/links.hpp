@@ -7,6 +7,7 @@
 #include <h5mote/group.hpp>
 
 #include <string_view>
+#include <type_traits>
 
 namespace h5mote {
 
@@ -74,19 +75,54 @@ H5MOTE_STEP Status replace_link(FileState& file, Address group, std::string_view
 /// Removes the link `name`, wherever the group keeps it, and nothing of what it leads to.
 H5MOTE_STEP Status remove_link(FileState& file, Address group, std::string_view name) noexcept;
 
-/// Follows a path from a group to an object header. not_found. unsupported: the path leads to another file, or follows
-/// a user-defined link that nobody resolves. Builds that do not read all formats refuse every external or user-defined
-/// link.
-H5MOTE_STEP Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept;
+/// Holds a reference to the file that a path has led to, if that is another one than where the path begins.
+class OtherFile {
+public:
+    OtherFile() = default;
+    OtherFile(const OtherFile&) = delete;
+    OtherFile& operator=(const OtherFile&) = delete;
+    ~OtherFile() { FileState::release(file_); }
+
+    FileState* other() const noexcept { return file_; }
+    void set_other(FileState& file) noexcept {
+        file.retain();
+        FileState::release(file_);
+        file_ = &file;
+    }
+    /// FileState::commit_change() of that file.
+    Status commit_change(Status status) noexcept { return file_->commit_change(status); }
+
+private:
+    FileState* file_ = nullptr;
+};
+
+/// Takes its place in builds that follow no path into another file.
+class NoOtherFile {
+public:
+    static constexpr FileState* other() noexcept { return nullptr; }
+    static void set_other(FileState& /*file*/) noexcept {}
+    static Status commit_change(Status status) noexcept { return status; }
+};
+
+/// The group that has, or gets, the link at the end of a path.
+struct LinkGroup : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OtherFile, NoOtherFile> {
+    Address address = 0;
+};
+
 /// Follows all but the last part of a path, to the group that a new link goes into. The last part is returned in
-/// `name`. invalid_argument: it cannot be a name.
-Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
+/// `name`. invalid_argument: it cannot be a name. not_found. unsupported: the path follows a user-defined link that
+/// nobody resolves. Builds that do not read all formats refuse every external or user-defined link.
+///
+/// If the path leads to another file, through an external link or a mount, the result is `unsupported`, without a
+/// record in the error trail, and `parent.other()` is that file: the caller begins anew, with `name` in that group of
+/// that file. As long as `parent` exists the file stays open.
+Status resolve_parent(FileState& file, Address group, std::string_view path, LinkGroup& parent,
                       std::string_view& name) noexcept;
 /// Checks that links can be added to the group. unsupported: the program cannot change the storage that its links have.
 H5MOTE_STEP Status check_link_storage(FileState& file, Address group) noexcept;
 /// resolve_parent(), and checks that a link of that name can be added. Call before anything is made for a new link.
 /// already_exists: the name is taken. Errors of FileState::check_writable() and check_link_storage().
-H5MOTE_STEP Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
+H5MOTE_STEP Status prepare_link(FileState& file, Address group, std::string_view path, LinkGroup& parent,
                                 std::string_view& name) noexcept;
 
 }  // namespace h5mote

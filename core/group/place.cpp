@@ -191,7 +191,7 @@ Status Place::leave_by(StoredLink& link, Path& path) noexcept {
     }
     H5MOTE_TRY(path.prepend(object));
     FileState* other = nullptr;
-    H5MOTE_TRY(file_->open_other(name, OpenPurpose::external_link, other));
+    H5MOTE_TRY(file_->open_linked(name, other));
     link.close();
     move(*other, other->root());
     FileState::release(other);

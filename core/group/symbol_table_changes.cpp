@@ -1,5 +1,6 @@
 #include "symbol_table_changes.hpp"
 
+#include "any_placement.hpp"
 #include "btree1_changes.hpp"
 #include "dense_changes.hpp"
 #include "disposing_visitor.hpp"
@@ -50,6 +51,7 @@ public:
         : file_(file), group_(group), heap_(file, names_, *this), nodes_(file, names_) {}
 
     Status open() noexcept {
+        H5MOTE_TRY(prepare_table(file_, group_));
         GroupStorage storage;
         H5MOTE_TRY(storage.open(file_, group_));
         symbols_ = storage.symbols;
@@ -423,6 +425,13 @@ Status create_table(FileState& file, SymbolTableMessage& symbols) noexcept {
 }
 
 }  // namespace
+
+Status prepare_table(FileState& file, Address group) noexcept {
+    const AnyPlacementFormat* const any = file.context.formats().any_placement;
+    // A header of version 1 has no shorter prefix, and no shorter symbol table message.
+    const std::uint64_t end = std::uint64_t{group} + 16 + 8 + std::uint64_t{2} * file.shape().sizeof_addr;
+    return any == nullptr || file.one_write(std::uint64_t{group}, end) ? Status::ok : any->lengthen(file, group);
+}
 
 const SymbolTableChangesFormat formats::symbol_table_changes = {&insert_symbol, &remove_symbol, &is_empty_table,
                                                                 &dispose_table, &create_table,  &convert_symbol_table};

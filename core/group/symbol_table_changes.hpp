@@ -39,6 +39,9 @@ struct SymbolTableChangesFormat {
     Status (*convert)(FileState& file, Address group);
 };
 
+/// Call before the addresses of a symbol table are read whose group will change: see AnyPlacementFormat::lengthen.
+Status prepare_table(FileState& file, Address group) noexcept;
+
 Status convert_symbol_table(FileState& file, Address group) noexcept;
 
 }  // namespace h5mote

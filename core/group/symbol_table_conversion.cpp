@@ -107,6 +107,7 @@ Status rewrite_dense(FileState& file, Address group) noexcept {
 }  // namespace
 
 Status convert_symbol_table(FileState& file, Address group) noexcept {
+    H5MOTE_TRY(prepare_table(file, group));
     GroupStorage storage;
     H5MOTE_TRY(storage.open(file, group));
     if (storage.kind != LinkStorage::symbol_table) {

@@ -79,13 +79,19 @@ void GlobalHeapWriter::discard(const GlobalHeapId& id) noexcept {
     }
 }
 
+// The list is gone, and its memory belongs to the caller.
+void GlobalHeapWriter::empty_discarded() noexcept {
+    first_discarded_ += discarded_count_;
+    discarded_ = nullptr;
+    discarded_count_ = discarded_room_ = 0;
+}
+
 bool GlobalHeapWriter::reclaim_used() noexcept {
     if (discarded_ == nullptr) {
         return false;
     }
     file_.context.release(MemoryKind::metadata, discarded_, discarded_room_ * sizeof(GlobalHeapId));
-    discarded_ = nullptr;
-    discarded_count_ = discarded_room_ = 0;
+    empty_discarded();
     return true;
 }
 
@@ -99,8 +105,7 @@ void GlobalHeapWriter::give_up_discarded() noexcept {
     GlobalHeapId* const ids = discarded_;
     const std::size_t count = discarded_count_;
     const std::size_t room = discarded_room_;
-    discarded_ = nullptr;
-    discarded_count_ = discarded_room_ = 0;
+    empty_discarded();
     sort(ids, count);
     for (std::size_t i = 0; i < count;) {
         std::size_t end = i + 1;

@@ -79,6 +79,8 @@ Status GlobalHeapWriter::append(Collection& collection, Address size, Place& pla
     }
     const bool waiting = waits(collection);
     if (!waiting) {
+        // The header takes the place of that of the free space, which has to come back if what follows fails.
+        collection.changed = true;
         H5MOTE_TRY(put_header(at, object));
     }
     H5MOTE_TRY(put_zeros(at + kHeader, size));
@@ -362,7 +364,7 @@ GlobalHeapWriter::Collection& GlobalHeapWriter::least_room() noexcept {
 void GlobalHeapWriter::mark(Mark& mark) const noexcept {
     std::memcpy(mark.collections, collections_, sizeof collections_);
     mark.waiting = waiting_count_;
-    mark.discarded = discarded_count_;
+    mark.discarded = discarded();
     mark.stores = stores_;
 }
 

@@ -42,9 +42,11 @@ public:
     /// Says that nothing refers to an object any more once the changes made so far are committed; its space is used
     /// again then. Without memory to remember it, it stays in the file until File::reclaim().
     void discard(const GlobalHeapId& id) noexcept;
-    std::size_t discarded() const noexcept override { return discarded_count_; }
-    void keep_discarded(std::size_t count) noexcept override {
-        discarded_count_ = discarded_count_ < count ? discarded_count_ : count;
+    std::size_t discarded() const noexcept override { return first_discarded_ + discarded_count_; }
+    void keep_discarded(std::size_t number) noexcept override {
+        // An earlier number than the first, and therefore a larger difference: all of the objects came later.
+        const std::size_t before = number - first_discarded_;
+        discarded_count_ = before <= discarded_count_ ? before : 0;
     }
 
 private:
@@ -128,6 +130,7 @@ private:
     Collection& least_room() noexcept;
 
     bool reserve_discarded() noexcept;
+    void empty_discarded() noexcept;
     Status remove(Address collection, const GlobalHeapId* ids, std::size_t count) noexcept;
     class Removal;
 
@@ -143,6 +146,7 @@ private:
     GlobalHeapId* discarded_ = nullptr;
     std::size_t discarded_count_ = 0;
     std::size_t discarded_room_ = 0;
+    std::size_t first_discarded_ = 0;  // number of the first object in the list
     std::uint32_t stores_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "any_placement.hpp"
 
 #include "checksum.hpp"
+#include "filled_block.hpp"
 
 #include <h5mote/lookup3.hpp>
 
@@ -340,16 +341,40 @@ Status place(FileState& file, Address header, Pinned& block, std::size_t& from) 
         holder = static_cast<Pinned&&>(continuation.block());
         each = &*holder;
     }
+    if (file.one_write(*each, at)) {
+        return Status::ok;
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        FilledBlock filled(file);
+        if (!holder && filled.find(*block)) {
+            H5MOTE_TRY(filled.lengthen(block));
+            each = &*block;
+        }
+    }
     Plan plan;
-    if (file.one_write(*each, at) || !plan.make(file, *each, at)) {
+    if (!plan.make(file, *each, at)) {
         return Status::ok;
     }
     return holder ? Placement(file, plan).run(holder, at) : Placement(file, plan).run(block, from);
 }
 
+Status lengthen(FileState& file, Address header) {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        MessageIterator message(file, header);
+        H5MOTE_TRY(message.next());
+        H5MOTE_TRY(message.hold());
+        FilledBlock filled(file);
+        if (message.block_address() == header && filled.find(*message.block())) {
+            Pinned first = static_cast<Pinned&&>(message.block());
+            return filled.lengthen(first);
+        }
+    }
+    return Status::ok;
+}
+
 }  // namespace
 
-const AnyPlacementFormat formats::any_placement = {&place};
+const AnyPlacementFormat formats::any_placement = {&place, &lengthen};
 
 }  // namespace h5mote
 

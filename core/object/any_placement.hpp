@@ -28,6 +28,13 @@
 // reversed, so that these bytes can bring any state to the one that the old bytes had led to.
 //
 // Headers of version 1 have no checksum, and no gap behind their messages. The steps are the same.
+//
+// A first block of version 1 that one message fills has no room for these steps, unless the space behind it is free.
+// Then a null message is written there, and a write of the block's size, in the first unit, adds it to the block. From
+// there on the steps are those above. libhdf5 makes such headers for groups with a symbol table, and places the root of
+// the group's B-tree directly behind them. That node is moved before: its copy is on the storage before the message
+// leads to the copy, which takes one write of the address. If a cut ends the steps there, the space behind the block is
+// lost until File::reclaim() finds it, and the block cannot change before.
 #pragma once
 
 #include "header.hpp"
@@ -41,11 +48,16 @@ struct AnyPlacementFormat {
     /// commits the metadata changed so far, and every step is durable when the next one begins. Afterwards `block` is
     /// the block, a live one, in which the byte at offset `from` now is, and `from` is its offset there.
     ///
-    /// A first block that one message fills, across the end of a unit, stays as it is: each of its two parts has bytes
-    /// that would have to change at the same time. So does the first message, if the unit ends between its type and its
-    /// size, of a block that reaches into a third unit. busy: somebody else holds the first block. no_space, io_error,
-    /// out_of_memory, over_budget: the object is as it was, but `block` may be empty.
+    /// A first block that one message fills, across the end of a unit, stays as it is, unless it is the header of a
+    /// group with the root of its B-tree directly behind: each of its two parts has bytes that would have to change at
+    /// the same time. So does the first message, if the unit ends between its type and its size, of a block that
+    /// reaches into a third unit. busy: somebody else holds the first block. no_space, io_error, out_of_memory,
+    /// over_budget: the object is as it was, but `block` may be empty.
     Status (*place)(FileState& file, Address header, Pinned& block, std::size_t& from);
+    /// Called before the addresses in a symbol table message are read by somebody who will change the header: place()
+    /// moves the root of the group's B-tree, if it lies directly behind a header that the message fills across the end
+    /// of a unit. Here it is moved at once, and the header is longer afterwards. The errors are those of place().
+    Status (*lengthen)(FileState& file, Address header);
 };
 
 }  // namespace h5mote

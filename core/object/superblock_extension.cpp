@@ -61,8 +61,7 @@ bool permits_writing(FileState& file, MessageIterator& message) noexcept {
             return file.context.formats().shared_message_changes != nullptr;
         case MessageType::file_space_info:
             return file.context.formats().free_space != nullptr ||
-                   (space.decode(message.body()) && space.version == 1 && space.strategy != FileSpaceStrategy::kPages &&
-                    !space.persistent);
+                   (space.decode(message.body()) && space.strategy != FileSpaceStrategy::kPages && !space.persistent);
         default:
             return false;
     }

@@ -45,15 +45,19 @@ Result<NamedDatatype> Group::commit_stored(std::string_view path, DatatypeView t
                                            const AttributesOrDefault& attributes, bool track_times) noexcept {
     FileState& file = *file_;
     LinkMessage link;
-    Address parent = 0;
+    LinkGroup parent;
     std::string_view name;
-    H5MOTE_TRY(prepare_link(file, address_, path, parent, name));
+    const Status prepared = prepare_link(file, address_, path, parent, name);
+    if (FileState* const other = parent.other()) {
+        return Group(*other, parent.address).commit_stored(name, type, attributes, track_times);
+    }
+    H5MOTE_TRY(prepared);
     H5MOTE_TRY(allow_type(file, type));
     H5MOTE_TRY(create_header(file, DatatypeContent(type, attributes, track_times), link.address));
     // The handle is made before the link: it needs memory.
     Result<NamedDatatype> named = NamedDatatype::from(Object(file, link.address));
     link.name = bytes_of(name);
-    const Status status = named ? insert_link(file, parent, link) : named.status();
+    const Status status = named ? insert_link(file, parent.address, link) : named.status();
     if (status != Status::ok) {
         discard_fresh_block(file, link.address);
         return status;

@@ -187,6 +187,7 @@ H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess
                             [](FileState& parent, Driver& other, bool writing, FileState*& file) noexcept {
                                 FileAccess as_parent = parent.foreign()->file_access;
                                 as_parent.read_only = !writing;
+                                as_parent.reclaim = false;
                                 return open_state(parent.context, other, as_parent, nullptr, false, file);
                             });
     }
@@ -251,7 +252,7 @@ Group File::root() noexcept {
 
 Status File::flush() noexcept {
     const LibraryLock lock(context_of(file_));
-    return file_ == nullptr ? Status::invalid_handle : file_->commit();
+    return file_ == nullptr ? Status::invalid_handle : file_->commit_with_linked();
 }
 
 Status File::close() noexcept {

@@ -14,12 +14,15 @@ class Relocation {
 public:
     explicit Relocation(FileState& file) noexcept : file_(file) {}
 
+    /// Whether one of the paths leads to another file.
+    bool leaves_file() const noexcept { return group_.other() != nullptr || target_.other() != nullptr; }
+
     /// Reads the link at the end of `path`. not_found.
     H5MOTE_STEP Status find(Address from, std::string_view path) noexcept {
         H5MOTE_TRY(file_.check_writable());
         H5MOTE_TRY(resolve_parent(file_, from, path, group_, name_));
         StoredLink stored;
-        H5MOTE_TRY(find_stored_link(file_, group_, name_, stored));
+        H5MOTE_TRY(find_stored_link(file_, group_.address, name_, stored));
         return source_.assign(file_.context, stored.link);
     }
 
@@ -44,7 +47,7 @@ public:
             H5MOTE_TRY(reference_count(file_, link_.address, links));
             H5MOTE_TRY(add_reference(file_, link_.address));
         }
-        const Status status = insert_link(file_, target_, link_);
+        const Status status = insert_link(file_, target_.address, link_);
         if (status != Status::ok && counted) {
             // Should this fail as well: a reference count that is too high does no harm.
             (void)count(-1);
@@ -53,13 +56,13 @@ public:
     }
 
     Status move() noexcept {
-        H5MOTE_TRY(check_link_storage(file_, group_));
+        H5MOTE_TRY(check_link_storage(file_, group_.address));
         LinkStorage kind = LinkStorage::compact;
-        H5MOTE_TRY(changeable_storage(file_, group_, kind));
-        if (group_ == target_ && kind == LinkStorage::compact) {
+        H5MOTE_TRY(changeable_storage(file_, group_.address, kind));
+        if (group_.address == target_.address && kind == LinkStorage::compact) {
             // One block changes. It must not come before the block that lost a link of the new name earlier.
             H5MOTE_TRY(file_.order());
-            const Status status = replace_link(file_, group_, name_, link_);
+            const Status status = replace_link(file_, group_.address, name_, link_);
             if (H5MOTE_ALL_FORMATS == 0 || status != Status::unsupported) {
                 return status;
             }
@@ -69,11 +72,11 @@ public:
         // The new link is on the storage before the old one goes.
         Status status = file_.order();
         if (status == Status::ok) {
-            status = remove_link(file_, group_, name_);
+            status = remove_link(file_, group_.address, name_);
         }
         const bool counted = link_.type == LinkType::hard && !file_.is_atomic();
         if (status != Status::ok) {
-            const bool undone = remove_link(file_, target_, text_of(link_.name)) == Status::ok;
+            const bool undone = remove_link(file_, target_.address, text_of(link_.name)) == Status::ok;
             if (undone && counted && file_.order() == Status::ok) {
                 (void)count(-1);
             }
@@ -92,8 +95,8 @@ private:
     }
 
     FileState& file_;
-    Address group_ = kUndefinedAddress;
-    Address target_ = kUndefinedAddress;
+    LinkGroup group_;
+    LinkGroup target_;
     std::string_view name_;
     Link source_;
     LinkMessage link_;
@@ -105,11 +108,17 @@ Status Group::move_link(std::string_view from, const Group& group, std::string_v
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     if (!group.valid() || !same_file(group)) {
-        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
+        return H5MOTE_ALL_FORMATS != 0 && group.valid()
+                   ? relocate(from, group, to, &Group::move_link)
+                   : file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     Relocation relocation(*file_);
-    H5MOTE_TRY(relocation.find(address_, from));
-    H5MOTE_TRY(relocation.prepare(group.address_, to));
+    Status status = relocation.find(address_, from);
+    status = status == Status::ok ? relocation.prepare(group.address_, to) : status;
+    if (relocation.leaves_file()) {
+        return relocate(from, group, to, &Group::move_link);
+    }
+    H5MOTE_TRY(status);
     return relocation.move();
 }
 
@@ -117,12 +126,39 @@ Status Group::copy_link(std::string_view from, const Group& group, std::string_v
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     if (!group.valid() || !same_file(group)) {
-        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
+        return H5MOTE_ALL_FORMATS != 0 && group.valid()
+                   ? relocate(from, group, to, &Group::copy_link)
+                   : file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     Relocation relocation(*file_);
-    H5MOTE_TRY(relocation.find(address_, from));
-    H5MOTE_TRY(relocation.prepare(group.address_, to));
+    Status status = relocation.find(address_, from);
+    status = status == Status::ok ? relocation.prepare(group.address_, to) : status;
+    if (relocation.leaves_file()) {
+        return relocate(from, group, to, &Group::copy_link);
+    }
+    H5MOTE_TRY(status);
     return relocation.insert(true);
+}
+
+// One of the paths, or both, may lead to another file. `call` is what both ends are then passed to.
+Status Group::relocate(std::string_view from, const Group& group, std::string_view to, Relocate call) noexcept {
+    LinkGroup source;
+    LinkGroup target;
+    std::string_view name;
+    std::string_view new_name;
+    Status status = resolve_parent(*file_, address_, from, source, name);
+    if (status == Status::ok || source.other() != nullptr) {
+        status = resolve_parent(*group.file_, group.address_, to, target, new_name);
+    }
+    if (status != Status::ok && target.other() == nullptr) {
+        return status;
+    }
+    FileState& file = source.other() != nullptr ? *source.other() : *file_;
+    if (&file != (target.other() != nullptr ? target.other() : group.file_)) {
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
+    }
+    Group there(file, source.address);
+    return file.commit_change((there.*call)(name, Group(file, target.address), new_name));
 }
 
 }  // namespace h5mote

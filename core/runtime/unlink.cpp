@@ -248,9 +248,14 @@ Status Group::unlink(std::string_view path) noexcept {
     H5MOTE_TRY(check());
     FileState& file = *file_;
     H5MOTE_TRY(file.check_writable());
-    Address parent = 0;
+    LinkGroup group;
     std::string_view name;
-    H5MOTE_TRY(resolve_parent(file, address_, path, parent, name));
+    const Status resolved = resolve_parent(file, address_, path, group, name);
+    if (FileState* const other = group.other()) {
+        return group.commit_change(Group(*other, group.address).unlink(name));
+    }
+    H5MOTE_TRY(resolved);
+    const Address parent = group.address;
     H5MOTE_TRY(check_link_storage(file, parent));
     Parting parting;
     H5MOTE_TRY(prepare(file, parent, name, parting));

@@ -1,6 +1,6 @@
 // H5L (H5Ldelete of a group with links) - everything below a group is removed link by link.
 
-#include "file_state.hpp"
+#include "links.hpp"
 #include "owned_bytes.hpp"
 
 #include <h5mote/group.hpp>
@@ -24,6 +24,13 @@ H5MOTE_STEP Status look(Group& from, std::string_view path, Link& first, bool& d
     }
     const Result<Group> group = Group::from(static_cast<Object&&>(*object));
     H5MOTE_TRY(group.status());
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        GroupInfo facts;
+        H5MOTE_TRY((*group).group_info(facts));
+        if (facts.mounted) {
+            return Status::ok;  // paths to what is below lead to the file that is mounted there
+        }
+    }
     LinkIterator links(*group);
     const Status status = links.next(first);
     descend = status == Status::ok;
@@ -36,6 +43,16 @@ H5MOTE_STEP Status look(Group& from, std::string_view path, Link& first, bool& d
 Status Group::unlink_tree(std::string_view path) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // What is below is found by addresses, which are those of one file.
+        LinkGroup parent;
+        std::string_view name;
+        const Status resolved = resolve_parent(*file_, address_, path, parent, name);
+        if (FileState* const other = parent.other()) {
+            return parent.commit_change(Group(*other, parent.address).unlink_tree(name));
+        }
+        H5MOTE_TRY(resolved);
+    }
     OwnedText text(file_->context);
     H5MOTE_TRY(text.set(0, path));
     for (;;) {

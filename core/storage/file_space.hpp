@@ -191,7 +191,9 @@ public:
         enter(Usage::raw_data);
         return reuse(Usage::raw_data, size, address);
     }
-    /// The same at the end of the file, whatever is free before it. For keepers, whose own space must not come out of
+    /// Takes free space at a given place. false: some of it is not free, or lies in pages.
+    bool take_free(Address address, Address size) noexcept;
+    /// Allocates at the end of the file, whatever is free before it. For keepers, whose own space must not come out of
     /// what they keep. `usage` counts for the placement.
     Status extend(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
     /// Gives back [address, address + size). `fresh`: no commit has made these bytes reachable, so that they can be

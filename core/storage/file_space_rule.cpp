@@ -16,6 +16,24 @@ std::uint64_t round_up(std::uint64_t address, Address step) noexcept {
 
 }  // namespace
 
+bool FileSpace::take_free(Address address, Address size) noexcept {
+    if (begin() != Status::ok || !rule_.reuse || has_pages()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < free_.count(); ++i) {
+        FreeExtent before = free_.get(i);
+        if (before.pending == 0 && before.address <= address && within(address - before.address, size, before.size)) {
+            free_.erase(i);
+            FreeExtent behind{address + size, before.address + before.size - (address + size), 0, before.kind};
+            before.size = address - before.address;
+            add(before);
+            add(behind);
+            return true;
+        }
+    }
+    return false;
+}
+
 Address FileSpace::last_end() const noexcept { return ranges() == nullptr ? end_ : ranges()->end(); }
 
 bool FileSpace::ends_behind(Address recorded) const noexcept {

@@ -271,6 +271,36 @@ TEST(ExternalChanges, BesideLibhdf5) {
     std::remove(raw.c_str());
 }
 
+// Elements of another type are read before they are written. Where a part of them lies in the next file, that is opened
+// for it: the one before is synced first, and an error of that is told.
+TEST(ExternalChanges, AFileIsSyncedBeforeTheNextIsRead) {
+    static constexpr auto kOther =
+        make_integer(4, true, kNativeOrder == ByteOrder::big ? ByteOrder::little : ByteOrder::big);
+    constexpr std::size_t kCount = 1024;
+    constexpr NewExternalFile kHalves[] = {{"first", 0, 2 * kCount}, {"second", 0, 2 * kCount}};
+    for (const char* const failing : {"first", "second", ""}) {
+        Bench bench;
+        ASSERT_EQ(bench.begin(), Status::ok);
+        DatasetCreate create;
+        create.external = kHalves;
+        auto data = bench.file.root().create_dataset("d", kOther.view(), Dataspace::simple({kCount}), create);
+        ASSERT_EQ(data.status(), Status::ok);
+        ASSERT_EQ(data->write(Selection::all(), kNumber.view(), bytes_of(counted(kCount))), Status::ok);
+        DriverFault fault;
+        fault.at = 1;
+        fault.calls = kSyncCall;
+        const std::string name = failing;
+        if (!name.empty()) {
+            bench.drawer.file(name).driver.arm(fault);
+        }
+        EXPECT_EQ(data->write(Selection::hyperslab({300}, {300}, {2}), kNumber.view(), bytes_of(counted(300, -300))),
+                  name.empty() ? Status::ok : Status::io_error)
+            << name;
+        EXPECT_EQ(bench.drawer.open_files(), 0);
+        EXPECT_EQ(data->close(), Status::ok);
+    }
+}
+
 // Every call of the file, of the allocator or of the external file fails: nothing leaks, and the call then succeeds.
 TEST(ExternalChanges, EveryCallFails) {
     std::uint64_t points = 0;

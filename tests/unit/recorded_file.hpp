@@ -26,9 +26,9 @@ struct RecordedFile {
     explicit RecordedFile(const Image& image = {}, std::uint32_t unit = 512,
                           const h5mote::Formats& formats = h5mote::formats::standard,
                           std::size_t limit = ~std::size_t{0})
-        : library(memory, port, filters, formats), storage(memory, limit), promising(storage, with_unit(unit)) {
-        EXPECT_EQ(storage.assign({image.data(), image.size()}), h5mote::Status::ok);
-    }
+        : library(memory, port, filters, formats),
+          storage(memory, limit),
+          promising(filled(storage, image), with_unit(unit)) {}
     h5mote::File open(std::size_t metadata_cache = 2048, bool read_only = false, std::size_t chunk_cache = 16384,
                       const h5mote::FileCreate& create = {}) {
         h5mote::FileAccess access;
@@ -42,6 +42,11 @@ struct RecordedFile {
                                        : h5mote::File::open_or_create(library, recorder, access, create);
         EXPECT_EQ(opened.status(), h5mote::Status::ok);
         return static_cast<h5mote::File&&>(*opened);
+    }
+    // The recording starts from the image.
+    static h5mote::Driver& filled(h5mote::GrowingMemoryDriver& storage, const Image& image) {
+        EXPECT_EQ(storage.assign({image.data(), image.size()}), h5mote::Status::ok);
+        return storage;
     }
     std::size_t operations() const { return recorder.operations().size(); }
 

@@ -150,16 +150,25 @@ TEST_P(SharedElements, GoWhenTheLastUserGetsAnotherValue) {
     EXPECT_EQ(file.lost(), before);
 }
 
-// Two messages that lead to the same elements could not tell which of them is the last one.
-TEST_P(SharedElements, ARenamedAttributeHasThemAlone) {
-    SharedText file(2, GetParam());
-    EXPECT_EQ(file.group(0).rename_attribute("text", "renamed"), Status::unsupported);
-    file.expect(0, "text");
-    EXPECT_EQ(file.group(1).remove_attribute("text"), Status::ok) << file.turns.trail();
+// Two messages that lead to the same elements could not tell which of them is the last one: a renamed attribute gets
+// elements of its own.
+TEST_P(SharedElements, ARenamedAttributeHasItsOwn) {
+    SharedText file(3, GetParam());
     EXPECT_EQ(file.group(0).rename_attribute("text", "renamed"), Status::ok) << file.turns.trail();
     file.expect(0, "renamed");
-    const std::uint64_t before = file.lost();
+    file.expect(1, "text");
+    EXPECT_EQ(file.group(1).remove_attribute("text"), Status::ok) << file.turns.trail();
+    file.expect(0, "renamed");
+    file.expect(2, "text");
+    // The last one that has the message: with the new name comes the end of the old elements.
+    std::uint64_t before = file.lost();
+    EXPECT_EQ(file.group(2).rename_attribute("text", "renamed, too"), Status::ok) << file.turns.trail();
+    EXPECT_EQ(file.lost(), before);
+    file.expect(0, "renamed");
+    file.expect(2, "renamed, too");
+    before = file.lost();
     EXPECT_EQ(file.group(0).remove_attribute("renamed"), Status::ok) << file.turns.trail();
+    EXPECT_EQ(file.group(2).remove_attribute("renamed, too"), Status::ok) << file.turns.trail();
     EXPECT_EQ(file.lost(), before);
 }
 

@@ -121,7 +121,10 @@ struct DatasetCreate {
     Layout layout = Layout::automatic;
     ChunkDims chunk;     ///< one size for each dimension of the dataspace
     FilterList filters;  ///< chunked layout only
-    ConstBytes fill;     ///< one element in the file's datatype; empty: zeros
+    /// The fill value, one element in the file's datatype; empty: zeros. Strings and sequences of any length in it have
+    /// the form of memory, as in the datatype (with a committed one: `char*`, VariableLength, and everything else as in
+    /// the file). Of these every element that gets space has copies of its own, 16 bytes and the text each.
+    ConstBytes fill;
     /// The dataset has no fill value (H5D_FILL_VALUE_UNDEFINED): elements that were never written have no defined
     /// value, and readers may refuse to read them (h5mote reads zeros). invalid_argument together with a fill value, or
     /// with FillTime::on_allocation.
@@ -274,9 +277,11 @@ public:
     /// little for all of them.
     ///
     /// What lies beyond the new extent is cleared once the new sizes are durable: chunks give their space back, and
-    /// parts of chunks become fill values. Therefore a call that makes the dataset smaller writes and syncs on a
-    /// storage whose sync is no commit. A power cut leaves the old sizes or the new ones. What could not be cleared,
-    /// because memory or space was short for instance, is cleared by flush() or before the dataset grows again.
+    /// parts of chunks become fill values. (Where the fill value has variable length they become empty: if it is
+    /// libhdf5 that makes the dataset larger again, it finds no values there until it writes some.) Therefore a call
+    /// that makes the dataset smaller writes and syncs on a storage whose sync is no commit. A power cut leaves the old
+    /// sizes or the new ones. What could not be cleared, because memory or space was short for instance, is cleared by
+    /// flush() or before the dataset grows again.
     ///
     /// no_space, with nothing changed, also: the dataset becomes smaller, and there is no room for what changes of its
     /// index take: the copy of a fixed array of more than 64 KiB (README.md of vfd), or, where sync() is a commit, new

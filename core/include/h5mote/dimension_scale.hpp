@@ -12,7 +12,10 @@ namespace h5mote {
 /// Scales are kept in attributes: CLASS and NAME of the scale, DIMENSION_LIST of the dataset (for each dimension the
 /// scales attached to it) and REFERENCE_LIST of the scale (the dimensions that it is attached to). To attach and to
 /// detach therefore changes two objects. A power cut before the next flush() that returns ok may leave one of them
-/// changed; then the same call completes the other one.
+/// changed; then the same call completes the other one. After an error both are as before. If what a call has changed
+/// cannot be changed back either, because memory or the storage fails again, the scale stays changed: it may be a scale
+/// now, and its list may name the dimension after attach(), or not name it any more after detach(). is_attached() is
+/// false then, and here, too, the same call completes what is left.
 ///
 /// With H5MOTE_ALL_FORMATS, lists of revised references, which libhdf5 1.12 and later can be built to write, are read
 /// as well. They are not changed: attach() and detach() are unsupported (Feature::type_conversion) where one of the two
@@ -22,8 +25,10 @@ namespace h5mote {
 /// unsupported: a program without formats::conversion and formats::variable_length_changes.
 class DimensionScales {
 public:
-    /// Makes the dataset a scale (H5DSset_scale), with a name unless that is empty. invalid_argument: scales are
-    /// attached to the dataset itself, or the name contains a zero byte. over_budget: a name of more than 64 KiB.
+    /// Makes the dataset a scale (H5DSset_scale), with a name unless that is empty. After an error it is what it was;
+    /// if it cannot be changed back either, or had a class of more than 64 characters, it may stay a scale without the
+    /// name. invalid_argument: scales are attached to the dataset itself, or the name contains a zero byte.
+    /// over_budget: a name of more than 64 KiB.
     static Status set(Dataset& scale, std::string_view name = {}) noexcept;
     /// Whether the object is a scale (H5DSis_scale).
     static Status is_scale(const Object& object, bool& result) noexcept;

@@ -107,7 +107,8 @@ public:
     Group root() noexcept;
     /// Makes everything durable that was changed through any handle of this file, and everything that was found in it
     /// when it was opened: once the call has returned ok, this is still there after a power cut at any later instant.
-    /// After an error nothing that was flushed before is lost, and the call can be repeated.
+    /// After an error nothing that was flushed before is lost, and the call can be repeated. The files that were opened
+    /// through links of this one, for objects in them that are open, are flushed before it.
     ///
     /// How often it calls sync() of the driver: once where a sync is a commit. Elsewhere twice after rows were
     /// appended, because the flush before prepared the place for them; up to four times after other changes, and for
@@ -116,7 +117,8 @@ public:
     Status flush() noexcept;
     /// Ends this handle. The file itself is only flushed and stays open where another File handle of it is open, where
     /// it is mounted, or where its close degree is weak and other handles are open. Otherwise it closes: it is flushed,
-    /// space that was held in advance is given back, and every handle of the file ends.
+    /// space that was held in advance is given back, and every handle of the file ends. The files that links led to are
+    /// flushed as well; they close when no handle of an object in them is left.
     ///
     /// Rows that the destructor of a Dataset could not store are tried again; flush() and close() return the error
     /// until the rows are stored or the file is closed. The handle ends after an error, too, and all memory of a file

@@ -164,12 +164,12 @@ struct FileAccess {
     /// Whether an object may be changed whose header cannot be switched from old to new by writes that each lie within
     /// one sector. About four in a hundred of the object headers that other libraries made begin so near the end of a
     /// sector that no single write can. Programs with formats::any_placement, as all are that name no parts (but for
-    /// profile logger), move these headers by several such writes, except for about three in two thousand, of committed
-    /// datatypes. false: changing an object that is left is refused before anything is written, `unsupported` with
-    /// Feature::ordered_writing; through a JournalDriver it is safe and allowed. true: the change is made all the same,
-    /// and a power cut within that one write can lose the object. In profile logger the same goes for one in seven
-    /// headers of the chunk indexes (extensible arrays) that other libraries made; the other profiles copy such an
-    /// index, with its first change, to a place where one write suffices.
+    /// profile logger), move these headers by several such writes, except for three in a thousand at most, many of them
+    /// of committed datatypes. false: changing an object that is left is refused before anything is written,
+    /// `unsupported` with Feature::ordered_writing; through a JournalDriver it is safe and allowed. true: the change is
+    /// made all the same, and a power cut within that one write can lose the object. In profile logger the same goes
+    /// for one in seven headers of the chunk indexes (extensible arrays) that other libraries made; the other profiles
+    /// copy such an index, with its first change, to a place where one write suffices.
     bool torn_headers = false;
     /// What closing does while handles of objects are open. The default is strong, libhdf5's is weak: a firmware that
     /// closes its file before the power goes wants the file closed, whatever handle it forgot.
@@ -214,7 +214,8 @@ struct FileAccess {
     /// closed and all free space is recorded: only a file with FileCreate::persist_free_space says so, and only if no
     /// object with values in the global heap was deleted. In a file that is damaged, or in which something is not
     /// understood, nothing is found, and the file opens all the same; the error trail tells what it was. Needs
-    /// formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim).
+    /// formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim). Not in other files that
+    /// this one leads to.
     bool reclaim = false;
     /// Bytes of memory for the table of used space, in that search and in File::reclaim(), while they run: two
     /// addresses for each run of used bytes. Less memory means more walks over the file's metadata. On top come the

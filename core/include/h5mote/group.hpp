@@ -87,6 +87,14 @@ protected:
 /// last part must not exist yet (already_exists), and the parts before it must (not_found). invalid_argument: the last
 /// part is empty or ".", longer than 65,535 bytes, or contains a zero byte. A new object is complete before the link to
 /// it is written, and durable after the file's next flush() that returns ok. Errors as for Object.
+///
+/// A path may lead into another file, through external links (FileAccess::opener) or a mount: what the last part names
+/// is then created, moved or removed there. A file that an external link leads to can be changed if the file with the
+/// link can, and if the opener and the file allow it; otherwise it is opened for reading, and changes are read_only.
+/// What a call changes there is durable when the call returns ok, if it returns no handle. What was created, or is
+/// changed through a handle of an object there, is durable after the next flush() or close() that returns ok of the
+/// File whose link led there. When the last handle of an object there ends, that file closes, and an error of that goes
+/// to the port's log: flush before.
 class Group : public Object {
 public:
     Group() noexcept = default;
@@ -101,14 +109,14 @@ public:
     /// Dataset::set_extent() does not take, a chunk larger than a fixed dimension, an extensible extent without chunks,
     /// filters without chunks, a mandatory filter that can never encode behind those before it (FilterTarget::resized),
     /// or a `type` that is not one sound datatype message; for variable-length data, which have the form of memory in
-    /// `type`, also no defined fill value. unsupported (datatype_class): such data with a fill value of their own, or
-    /// in a program without formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or
+    /// `type`, also no defined fill value. unsupported (datatype_class): such data in a program without
+    /// formats::variable_length_changes; (chunk_index): an extent whose chunk index the program or
     /// build lacks; (filter): a mandatory filter that the program lacks. over_budget: a filtered chunk larger than the
-    /// chunk cache, compact data of more than 65,531 bytes, more than one unlimited dimension and a metadata cache of
-    /// less than 2,560 bytes, no unlimited dimension and more chunks than it has room for: 600 bytes, and one for each
-    /// 256 chunks; or what does not fit a message of the header, 65,535 bytes: a datatype of that many bytes when it is
-    /// encoded, a fill value of more than 65,529 bytes (65,520 with the earliest versions), some 2,700 external files.
-    /// overflow: more chunks than a file can have.
+    /// chunk cache, compact data of more than 65,531 bytes, more than one unlimited dimension (one in a file whose
+    /// lengths have 2 or 4 bytes) and a metadata cache of less than 2,560 bytes, no unlimited dimension and more chunks
+    /// than it has room for: 600 bytes, and one for each 256 chunks; or what does not fit a message of the header,
+    /// 65,535 bytes: a datatype of that many bytes when it is encoded, a fill value of more than 65,529 bytes (65,520
+    /// with the earliest versions), some 2,700 external files. overflow: more chunks than a file can have.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
     /// not_found: nothing is there, or an object that is no dataset; the error trail says which type the object has, or
@@ -125,7 +133,7 @@ public:
     Result<NamedDatatype> commit_datatype(std::string_view path, DatatypeView type,
                                           const AttributesOrDefault& attributes = {}) noexcept;
     /// Creates a dataset whose datatype is a committed one: its header refers to that object, which cannot be deleted
-    /// as long as it is used. invalid_argument: the datatype belongs to another file.
+    /// as long as it is used. invalid_argument: the datatype belongs to another file than the dataset.
     Result<Dataset> create_dataset(std::string_view path, const NamedDatatype& type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
 
@@ -155,7 +163,7 @@ public:
         return typed<T>(open_or_make_dataset(path, datatype_of<T>(), file_type_of<T>(), &space, create));
     }
 
-    /// Gives an object of the same file one more name. invalid_argument: the object belongs to another file.
+    /// Gives an object one more name. invalid_argument: the object belongs to another file than the group of the name.
     Status create_hard_link(std::string_view path, const Object& target) noexcept;
     /// Creates a link that stands for the path `target`, where nothing need exist. invalid_argument: `target` is empty,
     /// longer than 65,535 bytes or contains a zero byte.
@@ -168,8 +176,8 @@ public:
     /// (FileAccess::link_resolver). invalid_argument: another class, or more than 65,535 bytes.
     Status create_user_link(std::string_view path, LinkType type, ConstBytes data) noexcept;
 
-    /// Gives the link at `from` the path `to` (H5Lmove), from this group or, in move_link(), from `group`, which
-    /// belongs to the same file. The link keeps its kind; a soft link at `from` is not followed. It gets the next
+    /// Gives the link at `from` the path `to` (H5Lmove), from this group or, in move_link(), from `group`, in the same
+    /// file. The link keeps its kind; a soft link at `from` is not followed. It gets the next
     /// creation order of the group where it is then. Open handles of the object stay valid.
     ///
     /// A power cut before the next flush() that returns ok leaves the object under its old name or the new one. If the
@@ -178,9 +186,9 @@ public:
     /// commit the call itself may then write and sync. It may have both names, too, after no_space, and after
     /// out_of_memory or io_error when the new name could not be removed again.
     ///
-    /// already_exists: there is a link at `to`, also if that is the same as `from`. invalid_argument: `group` belongs
-    /// to another file, or `from` ends in no name. unsupported: one of the groups keeps its links where they cannot be
-    /// changed. A group that is moved below itself can no longer be reached.
+    /// already_exists: there is a link at `to`, also if that is the same as `from`. invalid_argument: both paths do not
+    /// end in the same file, or `from` ends in no name. unsupported: one of the groups keeps its links where they
+    /// cannot be changed. A group that is moved below itself can no longer be reached.
     Status rename(std::string_view from, std::string_view to) noexcept { return move_link(from, *this, to); }
     Status move_link(std::string_view from, const Group& group, std::string_view to) noexcept;
     /// Makes a second link like that at `from` (H5Lcopy): one more hard link to the same object, or a link with the
@@ -260,6 +268,9 @@ private:
     // one unlimited dimension.
     Result<Dataset> make_dataset(std::string_view path, DatatypeView memory, DatatypeView type, const Dataspace* space,
                                  const DatasetCreate& create) noexcept;
+    // move_link() or copy_link(), as `call` says, when it may be in another file that both of its paths end.
+    using Relocate = Status (Group::*)(std::string_view, const Group&, std::string_view) noexcept;
+    Status relocate(std::string_view from, const Group& group, std::string_view to, Relocate call) noexcept;
     // Creates a dataset whose properties are those of another one. A committed datatype is given by its header.
     Result<Dataset> make_copy(std::string_view path, const StoredDataset& dataset) noexcept;
     // commit_datatype() without the check that values of the type can be written.

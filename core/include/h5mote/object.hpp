@@ -105,15 +105,15 @@ public:
     /// form of memory (variable_length.hpp) in `data` and `type`. What they held before is given up by the next
     /// flush(). An existing attribute may get other dimensions of the same rank, and if it is a fixed-length string
     /// another length and character set; apart from that the datatype must equal the old one, in whatever encoding that
-    /// is stored. A power cut before the next flush() leaves the old value or the new one.
+    /// is stored. Not in profile `logger`, a committed datatype stays, and so does one of other numbers than `type`:
+    /// the values are converted to it, as Dataset::write() does (H5Awrite); this needs formats::conversion unless they
+    /// are the same. A power cut before the next flush() leaves the old value or the new one.
     ///
     /// invalid_argument: empty name, invalid space, data of another length, or a `type` that is not one sound datatype
     /// message. type_mismatch: the attribute exists with another type or rank (first number of the trail record: 1
     /// type, 2 rank). unsupported: variable-length data, also as a part of the type, in a program without
-    /// formats::variable_length_changes (datatype_class); also if the attribute exists with a committed datatype
-    /// (shared_message), which replace_attribute() puts another one in the place of. over_budget: the attribute is
-    /// larger than the metadata cache has room for, or has 64 KiB or more in a program without formats::dense_changes,
-    /// or its datatype has. overflow: the object tracks creation order and has given out all 65,535 numbers.
+    /// formats::variable_length_changes (datatype_class). over_budget: the attribute is larger than the metadata cache
+    /// has room for, or has 64 KiB or more in a program without formats::dense_changes, or its datatype has. overflow: the object tracks creation order and has given out all 65,535 numbers.
     Status write_attribute(std::string_view name, DatatypeView type, const Dataspace& space, ConstBytes data) noexcept;
     /// The same for one value of a C++ type.
     template <typename T>
@@ -150,7 +150,7 @@ public:
     /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync. A
     /// name that stays the same is ok. already_exists: there is another attribute of the new name. not_found;
     /// invalid_argument: `to` cannot be a name. unsupported also: it is a shared message of a variable-length type that
-    /// other objects have, too.
+    /// other objects have, too, in a program without formats::variable_length_changes.
     Status rename_attribute(std::string_view from, std::string_view to) noexcept;
 
     /// Reads all elements, packed, converted from the file's datatype to `type`. invalid_argument: `to` has another

@@ -33,7 +33,8 @@ public:
     /// not trust it.
     virtual Status open(const Driver& parent, std::string_view name, OpenPurpose purpose, Driver*& driver) noexcept = 0;
     /// The same, but for changing what is in the file, or with external_data also for making it. read_only: it cannot
-    /// be changed, which is what the default says.
+    /// be changed, which is what the default says. A file that can be changed asks for this first wherever an external
+    /// link leads, and for open() if it gets an error.
     virtual Status open_to_write(const Driver& /*parent*/, std::string_view /*name*/, OpenPurpose /*purpose*/,
                                  Driver*& /*driver*/) noexcept {
         return Status::read_only;

@@ -42,8 +42,9 @@ public:
     /// Closes everything.
     ~PosixOpener();
 
-    /// Allows open_to_write(), which returns read_only before. Think of it before you do: what is written, and made,
-    /// has the name that the file says, and the file may come from anywhere.
+    /// Allows open_to_write(), which returns read_only before: for raw data in other files, sources of virtual
+    /// datasets, and what external links lead to. Think of it before you do: what is written, and made, has the name
+    /// that the file says, and the file may come from anywhere.
     void allow_writing() noexcept { writes_ = true; }
     /// As open(), but for changing the file. External data that are not there are made.
     Status open_to_write(const Driver& parent, std::string_view name, OpenPurpose purpose,
