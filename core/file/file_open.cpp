@@ -124,14 +124,40 @@ Status FileState::read_driver_info() noexcept {
     return use_driver_info({reinterpret_cast<const char*>(block.name.data()), block.name.size()}, info);
 }
 
+// The driver counts the addresses of its ranges from the start of the storage. As long as the file is open they count
+// from its base address, as all addresses in the file do. The range with the superblock begins with the user block.
+void FileState::shift_ranges(bool to_base) noexcept {
+    const std::uint64_t base = foreign()->base_driver.base();
+    UsageRanges* const ranges = storage().usage_ranges();
+    if (ranges == nullptr || base == 0 || foreign()->shifted == to_base) {
+        return;
+    }
+    const std::uint64_t by = to_base ? ~base + 1 : base;
+    for (unsigned i = 0; i < ranges->count; ++i) {
+        UsageRange& range = ranges->list[i];
+        range.start += range.start == 0 ? 0 : by;
+        range.limit += by;
+        range.end += by;
+        range.stored += by;
+        range.recorded += by;
+    }
+    foreign()->shifted = to_base;
+}
+
 Status FileState::use_driver_info(std::string_view name, ConstBytes info) noexcept {
     std::uint64_t end = superblock_.end_of_file;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        foreign()->shifted = false;  // the driver fills its ranges in anew
+    }
     const Status status = driver.use_superblock_info(name, info, end);
     if (status == Status::unsupported) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::driver);
     }
     if (status != Status::ok) {
         return context.fail(Module::file, H5MOTE_HERE, status);
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        shift_ranges(true);
     }
     // What the driver has learnt may change what it promises: members whose size is no multiple of a sector, for
     // example, cannot be written in an order that a power cut leaves sound.

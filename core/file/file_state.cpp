@@ -533,6 +533,9 @@ Status FileState::stop() noexcept {
         space.ranges()->close();
         space.set_ranges(nullptr);
     }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        shift_ranges(false);
+    }
     cache.close();
     space.close();
     context.release(MemoryKind::filter, scratch_, scratch_size_);

@@ -99,6 +99,7 @@ struct ForeignState {
     std::uint8_t shared_indexes = 0;              ///< number of its indexes
     HeapKeeper* heap_keeper = nullptr;            ///< owns itself; nullptr as long as nothing was written to the heap
     bool truncated = false;                       ///< the storage is shorter than the superblock says
+    bool shifted = false;                         ///< the driver's ranges count from the base address for now
     bool number_waits = false;                    ///< see FileState::number_first()
     std::uint32_t calls = 0;                      ///< so many calls have begun to change the file
     std::uint32_t last_removal = 0;               ///< what `calls` was at the last call that removed a link ...
@@ -526,6 +527,7 @@ private:
     Status refuse() noexcept;
     void leave() noexcept;
     Status commit_opened() noexcept;
+    void shift_ranges(bool to_base) noexcept;
     Status take_driver(Driver& other, bool writing, FileState*& file) noexcept;
     FileState* find_mounted(Address group) const noexcept;
     FileState& find_top() noexcept;

@@ -10,9 +10,9 @@ namespace h5mote {
 struct MultiChangesFormat {
     /// Makes a file allocate in the ranges of its driver from now on. The file is open for writing, and either has
     /// nothing yet or was read as far as its driver information. unsupported: addresses of the file are too short for
-    /// the ranges (Feature::sizeof_offsets), the file has a user block (Feature::base_address), or pages or aggregation
-    /// of space were asked for (Feature::free_space). corrupt_file: a range is shorter on the storage than is recorded,
-    /// or ends in the next one. invalid_argument: ranges of a new file make no sense. out_of_memory.
+    /// the ranges (Feature::sizeof_offsets), or pages or aggregation of space were asked for (Feature::free_space).
+    /// corrupt_file: a range is shorter on the storage than is recorded, or ends in the next one. invalid_argument:
+    /// ranges of a new file make no sense. out_of_memory.
     Status (*begin)(FileState& file, UsageRanges& ranges);
     /// Finds the driver information, so that the ends of the ranges can be written there, and holds it in the metadata
     /// cache until the file is closed. Call when the file has it. unsupported: the ends of all ranges cannot be changed

@@ -109,9 +109,6 @@ bool UsageSpace::is_sound() const noexcept {
 Status UsageSpace::begin() noexcept {
     const std::uint64_t most = file_.superblock().most_end();
     const SpaceRule rule = file_.space.rule();
-    if (file_.foreign()->base_driver.base() != 0) {
-        return file_.context.unsupported(Module::storage, H5MOTE_HERE, Feature::base_address);
-    }
     if (rule.page != 0 || rule.metadata_block != 0 || rule.small_data_block != 0) {
         return file_.context.unsupported(Module::storage, H5MOTE_HERE, Feature::free_space);
     }
@@ -168,7 +165,8 @@ Status UsageSpace::record() noexcept {
     std::size_t first = ranges_.list[0].place;
     for (unsigned i = 0; i < ranges_.count; ++i) {
         const UsageRange& range = ranges_.list[i];
-        store_le<std::uint64_t>(block_->at(offset_ + range.place), range.end - range.start);
+        const std::uint64_t user_block = i == home() ? file_.foreign()->base_driver.base() : 0;
+        store_le<std::uint64_t>(block_->at(offset_ + range.place), user_block + range.end - range.start);
         first = range.place < first ? range.place : first;
     }
     MetadataCache::mark_dirty(*block_, offset_ + first, Phase::ends);

@@ -189,11 +189,19 @@ TEST_F(MultiFiles, BothContinueOurs) {
 
 TEST_F(MultiFiles, TheirsContinued) {
     for (const bool split : {true, false}) {
-        for (const H5F_libver_t low : {H5F_LIBVER_EARLIEST, H5F_LIBVER_V18, H5F_LIBVER_LATEST}) {
-            SCOPED_TRACE(std::string(split ? "split " : "multi ") + std::to_string(low));
+        for (const auto& [low, user_block] : {std::pair<H5F_libver_t, hsize_t>{H5F_LIBVER_EARLIEST, 0},
+                                              {H5F_LIBVER_V18, 0},
+                                              {H5F_LIBVER_LATEST, 0},
+                                              {H5F_LIBVER_EARLIEST, 512},
+                                              {H5F_LIBVER_V18, 2048},
+                                              {H5F_LIBVER_LATEST, 1024}}) {
+            SCOPED_TRACE(std::string(split ? "split " : "multi ") + std::to_string(low) + ' ' +
+                         std::to_string(user_block));
             clear();
             {
-                const Hdf5Id file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_by_libhdf5(split, low)),
+                const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+                ASSERT_GE(H5Pset_userblock(create, user_block), 0);
+                const Hdf5Id file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, create, access_by_libhdf5(split, low)),
                                   H5Fclose);
                 ASSERT_GE(file, 0);
                 continue_by_libhdf5(file, 0, true);
@@ -209,7 +217,20 @@ TEST_F(MultiFiles, TheirsContinued) {
                     ASSERT_EQ(file->root().create_group(("group" + std::to_string(i)).c_str()).status(), Status::ok);
                 }
                 expect_rows(*file, 2 * kRows);
+                EXPECT_TRUE(findings_in(*file).none());
                 ASSERT_EQ(file->close(), Status::ok);
+            }
+            {
+                Opened ours(path_, split, false, false);
+                auto file = File::open(ours.library, ours.driver, ours.access);
+                ASSERT_EQ(file.status(), Status::ok) << to_string(file.status());
+                EXPECT_TRUE(findings_in(*file).none());
+                expect_rows(*file, 2 * kRows);
+                ASSERT_EQ(file->close(), Status::ok);
+                // The driver is as before: the same file is opened on it again.
+                file = File::open(ours.library, ours.driver, ours.access);
+                ASSERT_EQ(file.status(), Status::ok) << to_string(file.status());
+                expect_rows(*file, 2 * kRows);
             }
             const Hdf5Id file(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access_by_libhdf5(split, low)), H5Fclose);
             ASSERT_GE(file, 0);

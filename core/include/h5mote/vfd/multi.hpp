@@ -58,9 +58,9 @@ protected:
 ///
 /// Files that are made on this driver have the layout in the superblock, as with libhdf5: the driver information
 /// "NCSAmult". To make or change files in parts takes formats::superblock_extension and formats::multi_changes; reading
-/// takes the first of these. Such files cannot have a user block (unsupported, Feature::base_address), pages,
-/// aggregated space or a record of their free space (Feature::free_space), and File::reclaim() finds nothing in them
-/// (Feature::reclaim).
+/// takes the first of these. Such files are not made with a user block (unsupported, Feature::base_address), but those
+/// of libhdf5 may have one. They cannot have pages, aggregated space or a record of their free space
+/// (Feature::free_space), and File::reclaim() finds nothing in them (Feature::reclaim).
 ///
 /// Each part is written as safely as its own driver can, and the file promises what all parts promise; only that writes
 /// arrive in the order in which they were made (Capabilities::ordered) holds within a part alone, and the library
