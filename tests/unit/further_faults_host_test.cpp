@@ -142,6 +142,19 @@ constexpr ReferenceType kReferences[] = {ReferenceType::object1, ReferenceType::
 
 std::string name_of(ReferenceType type) { return "references " + std::to_string(static_cast<unsigned>(type)); }
 
+// A chunk of references to regions, of which only the first is one, as it is stored.
+constexpr std::size_t kChunk = 64;
+
+Status write_chunk(Group& root, std::uint64_t column) {
+    std::vector<std::byte> reference;
+    H5MOTE_TRY(make(root, ReferenceType::region1, column, reference));
+    auto dataset = root.open_dataset("chunk");
+    H5MOTE_TRY(dataset.status());
+    reference.resize(reference.size() * kChunk);
+    const std::uint64_t offset[1] = {0};
+    return dataset->write_chunk(offset, {reference.data(), reference.size()});
+}
+
 Status fill(Group& root, bool ordered) {
     GroupCreate create;
     create.track_link_order = create.attributes.track_order = ordered;
@@ -180,6 +193,11 @@ Status fill(Group& root, bool ordered) {
             references->write(Selection::hyperslab({0}, {1}), encoded.view(), {reference.data(), reference.size()}));
         H5MOTE_TRY(references->close());
     }
+    DatasetCreate chunked;
+    chunked.chunk = {kChunk};
+    const EncodedType<8> region = reference_type(root, ReferenceType::region1);
+    H5MOTE_TRY(root.create_dataset("chunk", region.view(), Dataspace::simple({kChunk}), chunked).status());
+    H5MOTE_TRY(write_chunk(root, 0));
     H5MOTE_TRY(root.create_group("tree").status());
     H5MOTE_TRY(root.create_group("tree/inner").status());
     auto texts = root.create_dataset("tree/inner/texts", kText.view(), Dataspace::simple({3}));
@@ -193,6 +211,7 @@ Status fill(Group& root, bool ordered) {
 FileAccess access_for(FormatVersion low) {
     FileAccess access;
     access.metadata_cache = 8192;
+    access.chunk_cache = 512;  // less than a chunk
     access.low = low;
     return access;
 }
@@ -324,6 +343,7 @@ std::vector<Step> steps() {
              auto group = root.open_group("g");
              return group ? group->remove_attribute("typed") : group.status();
          }},
+        {"write a chunk of references", [](Group& root) { return write_chunk(root, 1); }},
         {"unlink a committed datatype", [](Group& root) { return root.unlink("type"); }},
     };
     for (const std::size_t size : {std::size_t{3}, std::size_t{300}, std::size_t{5000}}) {
