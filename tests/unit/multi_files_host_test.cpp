@@ -103,6 +103,13 @@ void continue_by_libhdf5(hid_t file, hsize_t count, bool big) {
     ASSERT_GE(H5Dwrite(made, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data()), 0);
 }
 
+// libhdf5 writes most of a file when it is closed.
+herr_t close_by_libhdf5(hid_t file) {
+    const herr_t status = H5Fclose(file);
+    EXPECT_GE(status, 0);
+    return status;
+}
+
 struct Form {
     const char* name;
     FormatVersion low;
@@ -198,11 +205,14 @@ TEST_F(MultiFiles, TheirsContinued) {
             SCOPED_TRACE(std::string(split ? "split " : "multi ") + std::to_string(low) + ' ' +
                          std::to_string(user_block));
             clear();
+            // libhdf5 1.10.8 cannot close a file in several parts with a user block, its own neither, in which a group
+            // got more links than stay in its header.
+            const unsigned groups = split || user_block == 0 ? 40 : 3;
             {
                 const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
                 ASSERT_GE(H5Pset_userblock(create, user_block), 0);
                 const Hdf5Id file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, create, access_by_libhdf5(split, low)),
-                                  H5Fclose);
+                                  close_by_libhdf5);
                 ASSERT_GE(file, 0);
                 continue_by_libhdf5(file, 0, true);
             }
@@ -213,7 +223,7 @@ TEST_F(MultiFiles, TheirsContinued) {
                 ASSERT_EQ(file.status(), Status::ok) << to_string(file.status());
                 ASSERT_EQ(append(*file, kRows), Status::ok);
                 ASSERT_EQ(file->root().unlink("big"), Status::ok);
-                for (unsigned i = 0; i < 40; ++i) {
+                for (unsigned i = 0; i < groups; ++i) {
                     ASSERT_EQ(file->root().create_group(("group" + std::to_string(i)).c_str()).status(), Status::ok);
                 }
                 expect_rows(*file, 2 * kRows);
@@ -232,9 +242,9 @@ TEST_F(MultiFiles, TheirsContinued) {
                 ASSERT_EQ(file.status(), Status::ok) << to_string(file.status());
                 expect_rows(*file, 2 * kRows);
             }
-            const Hdf5Id file(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access_by_libhdf5(split, low)), H5Fclose);
+            const Hdf5Id file(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access_by_libhdf5(split, low)), close_by_libhdf5);
             ASSERT_GE(file, 0);
-            EXPECT_GT(H5Lexists(file, "group39", H5P_DEFAULT), 0);
+            EXPECT_GT(H5Lexists(file, ("group" + std::to_string(groups - 1)).c_str(), H5P_DEFAULT), 0);
             continue_by_libhdf5(file, 2 * kRows, true);
             if (HasFatalFailure()) {
                 return;
