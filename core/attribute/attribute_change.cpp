@@ -284,37 +284,68 @@ Status Object::write_attribute(std::string_view name, const NamedDatatype& type,
     return write_attribute_value(file, address_, content, memory, type.type(), data);
 }
 
-Status write_attribute_value(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
-                             DatatypeView stored, ConstBytes data) noexcept {
-    content.message.data = data;
-    content.shape = file.shape();
+namespace {
+
+// Makes values as the file has them, in memory of their own (MemoryKind::value); none if they are the same. What this
+// takes of the stack is free again when the attribute is written.
+H5MOTE_STEP Status convert(FileState& file, const AttributeContent& content, DatatypeView memory, DatatypeView stored,
+                           ConstBytes data, Bytes& converted) noexcept {
     Conversion conversion;
     H5MOTE_TRY(prepare_conversion(file.context, conversion, memory, stored,
                                   {FileValues::Side::to, file.shape().sizeof_addr, nullptr, &file}));
-    if (H5MOTE_CONVERSION == 0 || conversion.is_copy()) {
-        return write_attribute_value(file, header, content);
+    if (conversion.is_copy()) {
+        return Status::ok;
     }
     // The members that the value lacks are not taken from the old one.
     if (content.converted && conversion.lacks_members()) {
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, 1);
     }
-    // The data are converted before anything is changed, because converting may fail.
     // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the caller has refused a type in memory without a size.
     const std::size_t count = data.size() / memory.size();
     const std::size_t size = count * stored.size();
-    auto* const converted = static_cast<std::byte*>(file.context.allocate(MemoryKind::value, size));
-    if (converted == nullptr) {
+    auto* const values = static_cast<std::byte*>(file.context.allocate(MemoryKind::value, size));
+    if (values == nullptr) {
         return Status::out_of_memory;
     }
-    std::memset(converted, 0, size);
-    content.message.data = {converted, size};
-    Status status = conversion.run(count, data.data(), memory.size(), converted, stored.size());
-    status = status == Status::ok ? write_attribute_value(file, header, content) : status;
-    if (status != Status::ok && changes_of(file) != nullptr) {
-        (void)changes_of(file)->discard(file, stored, converted, count);
+    std::memset(values, 0, size);
+    const Status status = conversion.run(count, data.data(), memory.size(), values, stored.size());
+    if (status != Status::ok) {
+        if (changes_of(file) != nullptr) {
+            (void)changes_of(file)->discard(file, stored, values, count);
+        }
+        file.context.release(MemoryKind::value, values, size);
+        return status;
     }
-    file.context.release(MemoryKind::value, converted, size);
-    return status;
+    converted = {values, size};
+    return Status::ok;
+}
+
+}  // namespace
+
+// The data are converted before anything is changed, because converting may fail.
+Status write_attribute_value(FileState& file, Address header, AttributeContent& content, DatatypeView memory,
+                             DatatypeView stored, ConstBytes data) noexcept {
+    content.message.data = data;
+    content.shape = file.shape();
+    if constexpr (H5MOTE_CONVERSION == 0) {
+        Conversion conversion;
+        H5MOTE_TRY(prepare_conversion(file.context, conversion, memory, stored,
+                                      {FileValues::Side::to, file.shape().sizeof_addr, nullptr, &file}));
+        return write_attribute_value(file, header, content);
+    } else {
+        Bytes converted;
+        H5MOTE_TRY(convert(file, content, memory, stored, data, converted));
+        if (converted.data() == nullptr) {
+            return write_attribute_value(file, header, content);
+        }
+        content.message.data = converted;
+        const Status status = write_attribute_value(file, header, content);
+        if (status != Status::ok && changes_of(file) != nullptr) {
+            (void)changes_of(file)->discard(file, stored, converted.data(), converted.size() / stored.size());
+        }
+        file.context.release(MemoryKind::value, converted.data(), converted.size());
+        return status;
+    }
 }
 
 Status write_converted(FileState& file, Address header, AttributeContent& content, DatatypeView memory,

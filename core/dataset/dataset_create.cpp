@@ -125,42 +125,32 @@ Status NewDataset::make(Address& address) noexcept {
     return status;
 }
 
-Status NewDataset::make_fill() noexcept {
-    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
-        if (!has_own_fill()) {
-            return Status::ok;
-        }
-        const std::size_t size = type_.size();
-        const std::size_t count = layout_.layout_class == Layout::compact ? static_cast<std::size_t>(bytes_) / size : 0;
-        auto* const memory = static_cast<std::byte*>(file_.context.allocate(MemoryKind::value, (1 + count) * size));
-        if (memory == nullptr) {
-            return Status::out_of_memory;
-        }
-        own_fill_ = {memory, (1 + count) * size};
-        std::memset(memory, 0, own_fill_.size());
-        Conversion conversion;
-        H5MOTE_TRY(prepare_conversion(file_.context, conversion, fill_type_, type_,
-                                      {FileValues::Side::to, file_.shape().sizeof_addr, nullptr, &file_}));
-        Status status = conversion.run(1, create_.fill.data(), create_.fill.size(), memory, size);
-        if (status == Status::ok && count != 0) {
-            status = file_.context.formats().variable_length_changes->copy(file_, type_, memory, memory + size, count);
-        }
-        if (status != Status::ok) {
-            discard_fill();
-        }
-        return status;
-    } else {
-        return Status::ok;
+// In their own functions: only few datasets take the stack for it.
+Status NewDataset::store_fill() noexcept {
+    const std::size_t size = type_.size();
+    const std::size_t count = layout_.layout_class == Layout::compact ? static_cast<std::size_t>(bytes_) / size : 0;
+    auto* const memory = static_cast<std::byte*>(file_.context.allocate(MemoryKind::value, (1 + count) * size));
+    if (memory == nullptr) {
+        return Status::out_of_memory;
     }
+    own_fill_ = {memory, (1 + count) * size};
+    std::memset(memory, 0, own_fill_.size());
+    Conversion conversion;
+    H5MOTE_TRY(prepare_conversion(file_.context, conversion, fill_type_, type_,
+                                  {FileValues::Side::to, file_.shape().sizeof_addr, nullptr, &file_}));
+    Status status = conversion.run(1, create_.fill.data(), create_.fill.size(), memory, size);
+    if (status == Status::ok && count != 0) {
+        status = file_.context.formats().variable_length_changes->copy(file_, type_, memory, memory + size, count);
+    }
+    if (status != Status::ok) {
+        drop_fill();
+    }
+    return status;
 }
 
-void NewDataset::discard_fill() noexcept {
-    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
-        if (!own_fill_.empty()) {
-            (void)file_.context.formats().variable_length_changes->discard(file_, type_, own_fill_.data(),
-                                                                           own_fill_.size() / type_.size());
-        }
-    }
+void NewDataset::drop_fill() noexcept {
+    (void)file_.context.formats().variable_length_changes->discard(file_, type_, own_fill_.data(),
+                                                                   own_fill_.size() / type_.size());
 }
 
 Status NewDataset::make_header(Address& address) noexcept {

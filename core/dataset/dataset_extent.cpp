@@ -178,21 +178,21 @@ Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& locat
         }
         const Address part_at = row_at + narrow(from * element_size_);
         if (part_at != run_end) {
-            H5MOTE_TRY(fill_part(location, slot, run, run_end, {scaled, filled, 0}));
+            H5MOTE_TRY(fill_part(location, slot, run, run_end, scaled, filled));
             run = part_at;
         }
         run_end = row_at + row_bytes;
     }
-    return fill_part(location, slot, run, run_end, {scaled, filled, 0});
+    return fill_part(location, slot, run, run_end, scaled, filled);
 }
 
 // Fills a part of a chunk, in memory if it has a slot there.
 Status DatasetState::fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to,
-                               FillPlace place) noexcept {
+                               const std::uint64_t* scaled, const std::uint64_t* filled) noexcept {
     if (from == to) {
         return Status::ok;
     }
-    place.element = from / element_size_;
+    const FillPlace place{scaled, filled, from / element_size_};
     if (slot == nullptr) {
         return fill_space(location.address + from, to - from, place);
     }

@@ -126,9 +126,7 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
             }
             zeros = fresh && zero_fill_;
             if (H5MOTE_PARTIAL_IO != 0 && !zeros && !fits_cache()) {
-                const std::uint64_t number = key.number;
-                status = fill_space(location.address, chunk_bytes_,
-                                    {key.scaled() != nullptr ? key.scaled() : &number, dims(), 0});
+                status = fill_chunk(key, location.address);
             }
             if (status == Status::ok) {
                 status = table_.set(key, location, chunk_bytes_, count, phase);
@@ -151,7 +149,6 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
     // Comes before there is a slot: to fill the space may take memory from the cache, and with it any chunk.
     H5MOTE_TRY(allocate_implicit());
     slot = chunks.find(*this, key);
-    bool filled = false;
     if (slot == nullptr) {
         H5MOTE_TRY(chunks.add(*this, key, static_cast<std::uint32_t>(chunk_bytes_), slot));
         ChunkLocation location;
@@ -166,11 +163,7 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
             status = check_place(location);
         }
         if (status == Status::ok) {
-            const std::uint64_t number = key.number;
-            const FillPlace place{key.scaled() != nullptr ? key.scaled() : &number, overwrite ? nullptr : dims(), 0};
-            status = exists && !overwrite ? read_chunk(*slot, location, decoded)
-                                          : fill_stored(slot->data(), slot->size / element_size_, place);
-            filled = own_fill() && status == Status::ok && !exists && !overwrite;
+            status = exists && !overwrite ? read_chunk(*slot, location, decoded) : fill_slot(*slot, key, overwrite);
         }
     }
     if (status == Status::ok) {
@@ -179,7 +172,7 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
     if (status != Status::ok) {
         evicted(*slot);
         if (!slot->dirty()) {
-            if (filled) {
+            if (own_fill() && slot->address == kUndefinedAddress) {
                 discard_own(slot->data(), slot->size / element_size_);
             }
             chunks.drop(*slot);

@@ -354,6 +354,23 @@ private:
         }
         return fill_file(address, bytes);
     }
+    // Fills a new chunk in memory, all of which is to be written if `overwrite` is set; a new one in the file.
+    Status fill_slot(ChunkSlot& slot, [[maybe_unused]] const ChunkKey& key, [[maybe_unused]] bool overwrite) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            if (own_fill_) {
+                return fill_slot_own(slot, key, overwrite);
+            }
+        }
+        return fill(slot.data(), slot.size / element_size_);
+    }
+    Status fill_chunk([[maybe_unused]] const ChunkKey& key, Address address) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            if (own_fill_) {
+                return fill_chunk_own(key, address);
+            }
+        }
+        return fill_file(address, chunk_bytes_);
+    }
     // Fills the chunks of an implicit index.
     Status fill_chunks(Address address, Address bytes) noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
@@ -364,10 +381,12 @@ private:
         return fill_file(address, bytes);
     }
     Status fill_file(Address address, Address bytes) noexcept;
-    // The same for datasets with own_fill(), for which they are called by fill_stored() and fill_space() only.
+    // The same for datasets with own_fill(). Other datasets take no stack for them.
     H5MOTE_STEP Status fill_own(std::byte* to, std::size_t count, const FillPlace& place) noexcept;
     H5MOTE_STEP Status fill_file_own(Address address, Address bytes, FillPlace place) noexcept;
-    void discard_own(const std::byte* elements, std::size_t count) noexcept;
+    H5MOTE_STEP void discard_own(const std::byte* elements, std::size_t count) noexcept;
+    H5MOTE_STEP Status fill_slot_own(ChunkSlot& slot, const ChunkKey& key, bool overwrite) noexcept;
+    H5MOTE_STEP Status fill_chunk_own(const ChunkKey& key, Address address) noexcept;
     H5MOTE_STEP Status fill_chunks_own(Address address, Address bytes) noexcept;
     // Changes the sizes in the dataspace message to `wanted`; without `store` only makes sure that they can be changed.
     H5MOTE_STEP Status change_dims(const std::uint64_t* wanted, bool store) noexcept;
@@ -402,7 +421,7 @@ private:
     Status clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled, bool parts,
                        const std::uint64_t* filled, bool& removed) noexcept;
     Status fill_part(const ChunkLocation& location, ChunkSlot* slot, Address from, Address to,
-                     FillPlace place) noexcept;
+                     const std::uint64_t* scaled, const std::uint64_t* filled) noexcept;
 
     FileState* file_;
     Address address_;

@@ -59,9 +59,21 @@ public:
     /// Fits the planned dataset to the version bounds. unsupported: FileAccess::high is older than what it takes.
     Status check_bounds() noexcept;
     /// Stores what the fill value has of variable length. out_of_memory, no_space, io_error; errors of conversion.
-    Status make_fill() noexcept;
+    Status make_fill() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            return has_own_fill() ? store_fill() : Status::ok;
+        } else {
+            return Status::ok;
+        }
+    }
     /// Undoes make_fill().
-    void discard_fill() noexcept;
+    void discard_fill() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+            if (!own_fill_.empty()) {
+                drop_fill();
+            }
+        }
+    }
     /// Makes chunk index and header; nothing points to them yet.
     H5MOTE_STEP Status make(Address& address) noexcept;
 
@@ -93,7 +105,9 @@ private:
         return file_.context.fail(Module::dataset, place, Status::invalid_argument, 0, value);
     }
     Status make_header(Address& address) noexcept;
-    Status plan_fill() noexcept;
+    H5MOTE_STEP Status plan_fill() noexcept;
+    H5MOTE_STEP Status store_fill() noexcept;
+    void drop_fill() noexcept;
     Status plan_chunks() noexcept;
     Status plan_filters() noexcept;
     ChunkIndex fixed_index() const noexcept;

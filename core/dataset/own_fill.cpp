@@ -89,6 +89,7 @@ Status DatasetState::fill_own(std::byte* to, std::size_t count, const FillPlace&
         const Status status = value.copy(at_element, inside < run ? static_cast<std::size_t>(inside) : run);
         if (status != Status::ok) {
             value.discard(to, all / element_size_);
+            std::memset(to, 0, all);
             return status;
         }
         at_element += run * element_size_;
@@ -103,6 +104,17 @@ void DatasetState::discard_own(const std::byte* elements, std::size_t count) noe
     if (value.load(*this) == Status::ok) {
         value.discard(elements, count);
     }
+}
+
+Status DatasetState::fill_slot_own(ChunkSlot& slot, const ChunkKey& key, bool overwrite) noexcept {
+    const std::uint64_t number = key.number;
+    const std::uint64_t* const scaled = key.scaled() != nullptr ? key.scaled() : &number;
+    return fill_own(slot.data(), slot.size / element_size_, {scaled, overwrite ? nullptr : dims(), 0});
+}
+
+Status DatasetState::fill_chunk_own(const ChunkKey& key, Address address) noexcept {
+    const std::uint64_t number = key.number;
+    return fill_file_own(address, chunk_bytes_, {key.scaled() != nullptr ? key.scaled() : &number, dims(), 0});
 }
 
 Status DatasetState::fill_chunks_own(Address address, Address bytes) noexcept {

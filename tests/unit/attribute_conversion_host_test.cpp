@@ -22,7 +22,9 @@
 namespace {
 
 using namespace h5mote;
+#ifdef H5MOTE_TEST_HDF5
 using namespace h5mote_test;
+#endif
 
 constexpr auto kText = make_variable_string(CharacterSet::utf8);
 
