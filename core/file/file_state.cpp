@@ -256,7 +256,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
     space.unkeep_metadata();
     space.begin_if_released();
     if (!atomic && keep(Rule::fill_first)) {
-        H5MOTE_TRY(heap_keeper() != nullptr ? order_before_chunks() : Status::ok);
+        H5MOTE_TRY(heap_keeper() != nullptr ? heap_keeper()->order_before_chunks() : Status::ok);
         H5MOTE_TRY(chunks.write_in_place(driver, unsynced));
     }
     HeapKeeper* const heap = heap_keeper();
@@ -288,7 +288,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
     }
     const bool waits = heap != nullptr && keep(Rule::heap_first) && heap->waits();
     if (waits) {
-        H5MOTE_TRY(store_heap(*heap, false));
+        H5MOTE_TRY(heap->store(false));
     }
     H5MOTE_TRY(flush_from(prepared ? Phase::object : Phase::prepared,
                           prepared && growing && !waits ? Phase::object : Phase::none));

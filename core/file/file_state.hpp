@@ -278,25 +278,27 @@ public:
         return H5MOTE_WRITE == 0 || foreign() == nullptr ? nullptr : foreign()->heap_keeper;
     }
     /// Call before the global heap is read: writes what is only in memory so far.
-    Status show_heap() noexcept { return heap_keeper() == nullptr ? Status::ok : store_heap(*heap_keeper(), false); }
+    Status show_heap() noexcept { return heap_keeper() == nullptr ? Status::ok : heap_keeper()->store(false); }
     /// Call before a chunk in memory is written where it is: brings the objects of the global heap to which it may
     /// refer onto the storage first, if note_heap() has said that their order counts.
     Status order_heap() noexcept {
-        return heap_keeper() == nullptr || !heap_keeper()->before_raw ? Status::ok : store_heap(*heap_keeper(), true);
+        return heap_keeper() == nullptr || !heap_keeper()->before_raw ? Status::ok : heap_keeper()->store(true);
     }
     /// Call before elements that may refer to such objects are put into a chunk in memory: the objects come before the
     /// chunk. Needs nothing for elements beyond the extent of the dataset whose header is at `header`.
     void note_heap(Address header) noexcept {
         if (heap_keeper() != nullptr) {
-            note_objects(header);
+            heap_keeper()->note(header);
         }
     }
     /// Call before such elements of that dataset are written to the storage: does what order_heap() does.
-    Status order_heap(Address header) noexcept { return heap_keeper() == nullptr ? Status::ok : order_objects(header); }
+    Status order_heap(Address header) noexcept {
+        return heap_keeper() == nullptr ? Status::ok : heap_keeper()->order(header);
+    }
     /// The same where they are written to another storage, which does not wait for this one. Where sync() is a commit
     /// all changes so far are committed, so that the filters' scratch memory may change meanwhile. Errors of commit().
     Status commit_heap(Address header) noexcept {
-        return heap_keeper() == nullptr ? Status::ok : commit_objects(header);
+        return heap_keeper() == nullptr ? Status::ok : heap_keeper()->commit(header);
     }
     /// The file mounted in the place of a group, or nullptr.
     FileState* mounted_at(Address group) const noexcept {
@@ -482,6 +484,8 @@ public:
     List<FlushClient> clients;
 
 private:
+    friend class HeapOrder;
+
     Status start(const FileAccess& access) noexcept;
     Status check_versions(const FileAccess& access) noexcept;
     static std::uint8_t superblock_version(const FileAccess& access, const FileCreate& create) noexcept;
@@ -492,14 +496,6 @@ private:
     Status check_storage() noexcept;
     Status flush_from(Phase first, Phase along = Phase::none) noexcept;
     Status flush_raw() noexcept;
-    bool is_live(Address header) noexcept;
-    Status store_heap(HeapKeeper& heap, bool durably) noexcept;
-    Status record_end(HeapKeeper& heap) noexcept;
-    // These need a heap keeper.
-    Status order_objects(Address header) noexcept;
-    Status order_before_chunks() noexcept;
-    void note_objects(Address header) noexcept;
-    Status commit_objects(Address header) noexcept;
     Status give_back() noexcept;
     Status lower_end(bool was_cut = false) noexcept;
     Status prepare(Phase phase) noexcept;

@@ -20,6 +20,14 @@ public:
     /// Whether there are headers that must not be on the storage before what store_objects() has written.
     virtual bool waits() const noexcept = 0;
     virtual Status store_headers() noexcept = 0;
+    /// Writes all of that in order. `durably`: what is written next may refer to the objects.
+    virtual Status store(bool durably) noexcept = 0;
+    /// FileState::order_heap(), note_heap() and commit_heap() of the dataset whose header is at `header`.
+    virtual Status order(Address header) noexcept = 0;
+    virtual void note(Address header) noexcept = 0;
+    virtual Status commit(Address header) noexcept = 0;
+    /// Call before all changed chunks in memory are written where they are.
+    virtual Status order_before_chunks() noexcept = 0;
     /// Call when something on the storage may refer to every object that was written.
     virtual void settle() noexcept = 0;
     /// The number that the next object to be discarded gets, and the way back: objects with that number and later ones

@@ -1,10 +1,4 @@
-// When objects of the global heap reach the storage: before anything there that refers to them.
-//
-// Metadata that refers to objects is written by phases, which come after the objects. Raw data that overwrites elements
-// in place is not: the storage leads to these elements already. An object that such an element comes to refer to has to
-// be there before, with the end of file that covers its collection and the header through which it is found.
-
-#include "file_state.hpp"
+#include "heap_order.hpp"
 
 namespace h5mote {
 namespace {
@@ -24,78 +18,73 @@ constexpr bool keep(HeapRule rule) noexcept { return rule != HeapRule::H5MOTE_TE
 }  // namespace
 
 // Whether the storage may lead to the object whose header is at `header`.
-bool FileState::is_live(Address header) noexcept {
-    const Pinned block = cache.find(header);
-    return block ? !block->fresh() : !is_unrecorded(header);
+bool HeapOrder::is_live(Address header) noexcept {
+    const Pinned block = file_.cache.find(header);
+    return block ? !block->fresh() : !file_.is_unrecorded(header);
 }
 
-// `durably`: what is written next may refer to the objects.
-Status FileState::store_heap(HeapKeeper& heap, bool durably) noexcept {
+// Whether elements of that dataset may be found that refer to objects which need not be there. Before there is a
+// superblock, there is no file in which anything could be found.
+bool HeapOrder::may_be_found(Address header) noexcept {
+    return unstored && !file_.atomic && file_.superblock_.end_of_file != 0 && is_live(header);
+}
+
+Status HeapOrder::store(bool durably) noexcept {
     if (durably && !keep(HeapRule::heap_before_raw)) {
         return Status::ok;
     }
-    H5MOTE_TRY(heap.store_objects());
-    H5MOTE_TRY(durably && keep(HeapRule::heap_end_first) ? record_end(heap) : Status::ok);
-    if (heap.waits()) {
+    H5MOTE_TRY(store_objects());
+    H5MOTE_TRY(durably && keep(HeapRule::heap_end_first) ? record_end() : Status::ok);
+    if (waits()) {
         if (keep(HeapRule::heap_data_first)) {
-            H5MOTE_TRY(barrier());
+            H5MOTE_TRY(file_.barrier());
         }
-        H5MOTE_TRY(heap.store_headers());
+        H5MOTE_TRY(store_headers());
     }
     if (durably) {
-        H5MOTE_TRY(barrier());
-        heap.settle();
-        heap.unstored = heap.before_raw = false;
+        H5MOTE_TRY(file_.barrier());
+        settle();
+        unstored = before_raw = false;
     }
     return Status::ok;
 }
 
 // Records the end of a file that has grown, between two commits. What is new in it stays new until the next one.
-Status FileState::record_end(HeapKeeper& heap) noexcept {
-    if (!grown()) {
+Status HeapOrder::record_end() noexcept {
+    if (!file_.grown()) {
         return Status::ok;
     }
-    unsynced = true;  // the file was extended
-    H5MOTE_TRY(barrier());
-    H5MOTE_TRY(record_ends());
-    heap.committed_end = committed_end();
-    return write_superblock();
+    file_.unsynced = true;  // the file was extended
+    H5MOTE_TRY(file_.barrier());
+    H5MOTE_TRY(file_.record_ends());
+    committed_end = file_.committed_end();
+    return file_.write_superblock();
 }
 
-Status FileState::order_objects(Address header) noexcept {
-    HeapKeeper& heap = *heap_keeper();
-    // Before there is a superblock, there is no file in which anything could be found.
-    const bool found = heap.unstored && !atomic && superblock_.end_of_file != 0;
-    return found && is_live(header) ? store_heap(heap, true) : Status::ok;
+Status HeapOrder::order(Address header) noexcept { return may_be_found(header) ? store(true) : Status::ok; }
+
+Status HeapOrder::order_before_chunks() noexcept {
+    return before_raw && keep(HeapRule::heap_before_chunks) && file_.chunks.writes_in_place() ? store(true)
+                                                                                              : Status::ok;
 }
 
-Status FileState::order_before_chunks() noexcept {
-    HeapKeeper& heap = *heap_keeper();
-    return heap.before_raw && keep(HeapRule::heap_before_chunks) && chunks.writes_in_place() ? store_heap(heap, true)
-                                                                                             : Status::ok;
-}
+void HeapOrder::note(Address header) noexcept { before_raw = before_raw || may_be_found(header); }
 
-void FileState::note_objects(Address header) noexcept {
-    HeapKeeper& heap = *heap_keeper();
-    heap.before_raw = heap.before_raw || (heap.unstored && !atomic && superblock_.end_of_file != 0 && is_live(header));
-}
-
-Status FileState::commit_objects(Address header) noexcept {
-    HeapKeeper& heap = *heap_keeper();
+Status HeapOrder::commit(Address header) noexcept {
     if (!keep(HeapRule::heap_before_outside) || !is_live(header)) {
         return Status::ok;
     }
-    if (heap.unstored && atomic) {
+    if (unstored && file_.atomic) {
         // What was discarded stays for now: the other storage still refers to it.
-        H5MOTE_TRY(check_storage());
-        H5MOTE_TRY(flush_raw());
-        return write_metadata(false);
+        H5MOTE_TRY(file_.check_storage());
+        H5MOTE_TRY(file_.flush_raw());
+        return file_.write_metadata(false);
     }
-    H5MOTE_TRY(heap.unstored ? store_heap(heap, true) : Status::ok);
+    H5MOTE_TRY(unstored ? store(true) : Status::ok);
     // Where writes need no sync to stay in their order, no barrier() has made the objects durable.
-    if (unsynced && !unordered_ && !atomic) {
-        H5MOTE_TRY(told(context, driver, H5MOTE_HERE, driver.sync()));
-        unsynced = false;
+    if (file_.unsynced && !file_.unordered_ && !file_.atomic) {
+        H5MOTE_TRY(told(file_.context, file_.driver, H5MOTE_HERE, file_.driver.sync()));
+        file_.unsynced = false;
     }
     return Status::ok;
 }

@@ -8,7 +8,7 @@
 
 namespace h5mote {
 
-GlobalHeapWriter::GlobalHeapWriter(FileState& file) noexcept : file_(file) { file_.context.add_reclaimer(*this); }
+GlobalHeapWriter::GlobalHeapWriter(FileState& file) noexcept : HeapOrder(file) { file_.context.add_reclaimer(*this); }
 
 GlobalHeapWriter::~GlobalHeapWriter() {
     Context& context = file_.context;

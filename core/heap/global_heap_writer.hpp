@@ -15,14 +15,14 @@
 // removed become one. A collection without objects is given up.
 #pragma once
 
-#include "file_state.hpp"
 #include "global_heap.hpp"
 #include "global_heap_collection.hpp"
+#include "heap_order.hpp"
 
 namespace h5mote {
 
 /// Owned by the file once open_heap() has made it.
-class GlobalHeapWriter : public HeapKeeper, private Reclaimer {
+class GlobalHeapWriter : public HeapOrder, private Reclaimer {
 public:
     explicit GlobalHeapWriter(FileState& file) noexcept;
 
@@ -134,7 +134,6 @@ private:
     Status remove(Address collection, const GlobalHeapId* ids, std::size_t count) noexcept;
     class Removal;
 
-    FileState& file_;
     Collection collections_[kCollections];
     WaitingHeader waiting_[kWaiting];
     std::size_t waiting_count_ = 0;

@@ -596,12 +596,12 @@ TEST(OverwriteCuts, NewDatasets) {
     Sweep({"overwrite-new", parts, 50, 1024, 300, 3, Storage::file, true}).run(3300);
 }
 TEST(OverwriteCuts, AfterFaults) {
-    Sweep({"overwrite-faults", {kLine, kNested, kRegions}, 70, 2048, 2048, 2}).run_after_faults(5000);
+    Sweep({"overwrite-faults", {kLine, kNested, kRegions}, 70, 2048, 2048, 2}).run_after_faults(9300);
 }
 TEST(OverwriteCuts, Split) {
     Sweep({"overwrite-split", {kLine, kNested, kRegionChunks}, 90, 2048, 2048, 8, Storage::split}).run(2500);
 }
-TEST(OverwriteCuts, Outside) { Sweep({"overwrite-outside", {kOutside, kChunks}, 60}).run(580); }
+TEST(OverwriteCuts, Outside) { Sweep({"overwrite-outside", {kOutside, kChunks}, 60}).run(760); }
 TEST(OverwriteCuts, OutsideOfAJournal) {
     Sweep({"overwrite-journal", {kOutside, kChunks}, 60, 2048, 2048, 6, Storage::journal}).run(740);
 }
