@@ -113,7 +113,8 @@ public:
     /// message. type_mismatch: the attribute exists with another type or rank (first number of the trail record: 1
     /// type, 2 rank). unsupported: variable-length data, also as a part of the type, in a program without
     /// formats::variable_length_changes (datatype_class). over_budget: the attribute is larger than the metadata cache
-    /// has room for, or has 64 KiB or more in a program without formats::dense_changes, or its datatype has. overflow: the object tracks creation order and has given out all 65,535 numbers.
+    /// has room for, or has 64 KiB or more in a program without formats::dense_changes, or its datatype has. overflow:
+    /// the object tracks creation order and has given out all 65,535 numbers.
     Status write_attribute(std::string_view name, DatatypeView type, const Dataspace& space, ConstBytes data) noexcept;
     /// The same for one value of a C++ type.
     template <typename T>
