@@ -49,8 +49,8 @@ private:
     std::uint32_t header_offset_ = 0;
     bool header_data_ = false;
     bool external_data_ = false;
-    std::byte* ahead_ = nullptr;  // memory for what is read ahead
     bool lent_ = false;           // the chunk cache lent ahead_; else it is the filters' scratch
+    std::byte* ahead_ = nullptr;  // memory for what is read ahead
     std::size_t capacity_ = 0;
     std::uint64_t from_ = 0;  // offset of the held_ bytes in ahead_
     std::size_t held_ = 0;

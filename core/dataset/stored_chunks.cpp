@@ -145,12 +145,14 @@ Status Dataset::write_chunk(Span<const std::uint64_t> offset, ConstBytes stored,
     if (!state.fits_cache()) {
         Address address = kUndefinedAddress;
         H5MOTE_TRY(state.chunk_in_place(key, true, address));
+        H5MOTE_TRY(file_->order_heap(address_));
         file_->unsynced = true;
         return told(file_->context, file_->driver, H5MOTE_HERE, file_->driver.write(Usage::raw_data, address, stored),
                     address);
     }
     ChunkSlot* slot = nullptr;
     H5MOTE_TRY(state.chunk(key, true, slot));
+    file_->note_heap(address_);
     std::memcpy(slot->data(), stored.data(), stored.size());
     slot->touch(0, slot->size);
     return Status::ok;

@@ -107,8 +107,8 @@ private:
     std::uint64_t count_ = 0;     // of selected elements
     bool to_heap_ = false;        // elements that are written have parts in the global heap ...
     bool replaces_heap_ = false;  // ... and may take the place of others, in an order
-    OwnFill* fill_ = nullptr;     // ... and the fill value has such, too
     bool refers_ = false;         // elements that are written may refer to objects there, old ones or new
+    OwnFill* fill_ = nullptr;     // where the fill value has parts in the heap, too
     ChunkLookup lookup_;
     union Walk {
         Walk() noexcept {}

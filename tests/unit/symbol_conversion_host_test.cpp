@@ -219,14 +219,11 @@ TEST(SymbolConversion, IsThatOfLibhdf5) {
             }
         }
     }
-    // A header of version 1 that lies across the end of a sector has no checksum, and no single write switches it.
-    unsigned refused = 0;
+    // No single write switches a header of version 1 that lies across the end of a sector. It is moved before.
     for (hsize_t odd = 8; odd < 512; odd += 8) {
-        refused += convert({"g", 3, false, odd}) ? 0 : 1;
+        EXPECT_TRUE(convert({"g", 3, false, odd}));
         EXPECT_TRUE(odd % 64 != 0 || convert({"g", 3, true, odd}));
     }
-    EXPECT_GT(refused, 0U);
-    EXPECT_LT(refused, 8U);
 }
 
 // Every allocation and every driver call fails, once and for good.

@@ -46,7 +46,7 @@ inline constexpr std::size_t kDataset = kWide                     ? 344
                                                                   : 168;
 inline constexpr std::size_t kFilterEntry = 56;
 inline constexpr std::size_t kChunkSlot = kWide ? 72 : kLarge ? 56 : 48;
-inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1728 : 1600) + 44 * std::size_t{H5MOTE_MAX_RANK};
+inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1712 : 1600) + 44 * std::size_t{H5MOTE_MAX_RANK};
 inline constexpr std::size_t kFreeSpace = kWide ? 576 : kLarge ? 544 : 320;
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint
