@@ -85,7 +85,13 @@ private:
             return;
         }
         const std::vector<double> larger(40, 1.5);
-        if (expect("write_attribute", path, object->write_attribute("h5mote new", std::int32_t{7})) &&
+        Status status = object->write_attribute("h5mote new", std::int32_t{7});
+        if (status == Status::unsupported) {
+            // What lies behind the header may be lost space, of which the header can get some when it is found.
+            expect("reclaim", path, file_.reclaim());
+            status = object->write_attribute("h5mote new", std::int32_t{7});
+        }
+        if (expect("write_attribute", path, status) &&
             expect("replace_attribute", path,
                    object->replace_attribute("h5mote new", datatype_of<double>(), Dataspace::simple({40}),
                                              as_bytes(Span<const double>(larger.data(), larger.size())))) &&
