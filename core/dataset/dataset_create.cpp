@@ -63,9 +63,9 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::layout);
     layout_.encode(header.out, header.shape, create_.chunk.data(), type_.size());
     if (H5MOTE_PARTIAL_IO != 0 && layout_.layout_class == Layout::compact) {
-        const bool own = H5MOTE_ALL_FORMATS != 0 && !own_fill_.empty();
+        const bool own = H5MOTE_ALL_FORMATS != 0 && !own_fill().empty();
         if (own) {
-            header.out.bytes(ConstBytes(own_fill_).subspan(type_.size()));
+            header.out.bytes(ConstBytes(own_fill()).subspan(type_.size()));
         }
         for (Address done = 0; done < bytes_ && !own; done += type_.size()) {
             if (create_.fill.empty()) {
@@ -133,10 +133,10 @@ Status NewDataset::store_fill() noexcept {
     if (memory == nullptr) {
         return Status::out_of_memory;
     }
-    own_fill_ = {memory, (1 + count) * size};
-    std::memset(memory, 0, own_fill_.size());
+    set_own_fill({memory, (1 + count) * size});
+    std::memset(memory, 0, own_fill().size());
     Conversion conversion;
-    H5MOTE_TRY(prepare_conversion(file_.context, conversion, fill_type_, type_,
+    H5MOTE_TRY(prepare_conversion(file_.context, conversion, fill_type(), type_,
                                   {FileValues::Side::to, file_.shape().sizeof_addr, nullptr, &file_}));
     Status status = conversion.run(1, create_.fill.data(), create_.fill.size(), memory, size);
     if (status == Status::ok && count != 0) {
@@ -149,8 +149,8 @@ Status NewDataset::store_fill() noexcept {
 }
 
 void NewDataset::drop_fill() noexcept {
-    (void)file_.context.formats().variable_length_changes->discard(file_, type_, own_fill_.data(),
-                                                                   own_fill_.size() / type_.size());
+    (void)file_.context.formats().variable_length_changes->discard(file_, type_, own_fill().data(),
+                                                                   own_fill().size() / type_.size());
 }
 
 Status NewDataset::make_header(Address& address) noexcept {

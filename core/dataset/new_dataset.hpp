@@ -11,10 +11,47 @@
 #include "stored_dataset.hpp"
 #include "virtual_changes.hpp"
 
+#include <type_traits>
+
 namespace h5mote {
 
+/// A fill value with parts of variable length.
+class OwnFillValue {
+public:
+    /// The datatype of `create.fill`, if that may have values of variable length, in the form of memory. Without it
+    /// they are as the dataset's own type says.
+    void set_fill_type(DatatypeView type) noexcept { fill_type_ = type; }
+
+protected:
+    DatatypeView fill_type() const noexcept { return fill_type_; }
+    Bytes memory_type() const noexcept { return memory_type_; }
+    void set_memory_type(Bytes bytes) noexcept { memory_type_ = bytes; }
+    Bytes own_fill() const noexcept { return own_fill_; }
+    void set_own_fill(Bytes bytes) noexcept { own_fill_ = bytes; }
+
+private:
+    DatatypeView fill_type_;
+    Bytes memory_type_;  // of which fill_type_ is a view if the dataset has a committed datatype
+    Bytes own_fill_;     // the fill value with objects of its own, and those that compact data are made of behind it
+};
+
+/// Takes its place in builds that write no values of variable length.
+class NoOwnFillValue {
+public:
+    static void set_fill_type(DatatypeView /*type*/) noexcept {}
+
+protected:
+    static constexpr DatatypeView fill_type() noexcept { return {}; }
+    static constexpr Bytes memory_type() noexcept { return {}; }
+    static void set_memory_type(Bytes /*bytes*/) noexcept {}
+    static constexpr Bytes own_fill() noexcept { return {}; }
+    static void set_own_fill(Bytes /*bytes*/) noexcept {}
+};
+
+using OwnFillOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0, OwnFillValue, NoOwnFillValue>;
+
 /// Everything that the header of a new dataset says, gathered and checked before anything is allocated.
-class NewDataset final : public HeaderContent {
+class NewDataset final : public HeaderContent, public OwnFillOrNone {
 public:
     NewDataset(FileState& file, DatatypeView type, const Extent& space, const DatasetCreate& create) noexcept
         : file_(file), type_(type), space_(space), create_(create) {
@@ -32,8 +69,8 @@ public:
         }
         file_.context.release(MemoryKind::other, filters_, filters_size());
         if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
-            file_.context.release(MemoryKind::type, memory_type_.data(), memory_type_.size());
-            file_.context.release(MemoryKind::value, own_fill_.data(), own_fill_.size());
+            file_.context.release(MemoryKind::type, memory_type().data(), memory_type().size());
+            file_.context.release(MemoryKind::value, own_fill().data(), own_fill().size());
         }
     }
 
@@ -41,9 +78,6 @@ public:
     void set_copy(const StoredDataset& dataset) noexcept { copy_ = &dataset; }
     /// The datatype is the committed one whose header is there.
     void set_committed(Address header) noexcept { committed_ = header; }
-    /// The datatype of `create.fill`, if that may have values of variable length, in the form of memory. Without it
-    /// they are as the dataset's own type says.
-    void set_fill_type(DatatypeView type) noexcept { fill_type_ = type; }
     /// A committed datatype counts the new dataset before that is there, and no longer if it cannot be made.
     Status use_type() noexcept {
         return H5MOTE_ALL_FORMATS == 0 || committed_ == kUndefinedAddress ? Status::ok
@@ -69,7 +103,7 @@ public:
     /// Undoes make_fill().
     void discard_fill() noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
-            if (!own_fill_.empty()) {
+            if (!own_fill().empty()) {
                 drop_fill();
             }
         }
@@ -98,7 +132,8 @@ private:
     bool has_own_fill() const noexcept { return copy_ == nullptr && !create_.fill.empty() && has_variable_length(); }
     // The fill value in the form of the file.
     ConstBytes fill() const noexcept {
-        return H5MOTE_ALL_FORMATS != 0 && !own_fill_.empty() ? ConstBytes(own_fill_).first(type_.size()) : create_.fill;
+        return H5MOTE_ALL_FORMATS != 0 && !own_fill().empty() ? ConstBytes(own_fill()).first(type_.size())
+                                                              : create_.fill;
     }
     std::size_t filters_size() const noexcept { return create_.filters.size() * sizeof(FilterEntry); }
     Status invalid(SourcePlace place, std::uint64_t value = 0) noexcept {
@@ -142,9 +177,6 @@ private:
     Address committed_ = kUndefinedAddress;
     Address heap_ = kUndefinedAddress;  // with the names of external files
     const StoredDataset* copy_ = nullptr;
-    DatatypeView fill_type_;
-    Bytes memory_type_;  // of which fill_type_ is a view if the dataset has a committed datatype
-    Bytes own_fill_;     // the fill value with objects of its own, and those that compact data are made of behind it
 };
 
 }  // namespace h5mote

@@ -16,7 +16,7 @@ Status NewDataset::plan() noexcept {
         return invalid(H5MOTE_HERE, file_.shape().max_size());
     }
     H5MOTE_TRY(has_own_fill() ? plan_fill() : Status::ok);
-    if (!create_.fill.empty() && create_.fill.size() != (has_own_fill() ? fill_type_ : type_).size()) {
+    if (!create_.fill.empty() && create_.fill.size() != (has_own_fill() ? fill_type() : type_).size()) {
         return invalid(H5MOTE_HERE, create_.fill.size());
     }
     // A value of variable length that was never written must be found to be none, or the fill value.
@@ -48,9 +48,11 @@ Status NewDataset::plan_fill() noexcept {
             return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
                                              static_cast<std::uint32_t>(TypeClass::variable_length));
         }
-        if (fill_type_.empty()) {
-            H5MOTE_TRY(changes->memory_type(file_.context, type_, memory_type_));
-            fill_type_ = DatatypeView(memory_type_);
+        if (fill_type().empty()) {
+            Bytes type;
+            H5MOTE_TRY(changes->memory_type(file_.context, type_, type));
+            set_memory_type(type);
+            set_fill_type(DatatypeView(type));
         }
     }
     return Status::ok;

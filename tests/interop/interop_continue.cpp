@@ -89,11 +89,12 @@ void add_objects(Session& file, const std::string& path, bool short_lengths) {
     create.chunk = {8};
     create.filters = {h5mote::filters::shuffle, h5mote::filters::deflate};
     if (short_lengths) {
-        // In a file with lengths of 4 bytes, libhdf5 does not recognize an unlimited dimension when it opens the
-        // dataset. So h5mote must refuse to create one.
-        const h5mote::Status status =
-            file.file().root().create_dataset(below(group, "log"), kInt, Dataspace::unlimited(), create).status();
-        if (status != h5mote::Status::unsupported) {
+        // In a file with lengths of 4 bytes, libhdf5 takes an unlimited dimension for one of that size when it opens
+        // the dataset. What comes of that has a unit test; here such a dataset only comes and goes.
+        const std::string rows = below(group, "rows");
+        h5mote::Status status = file.file().root().create_dataset(rows, kInt, Dataspace::unlimited(), create).status();
+        status = status == h5mote::Status::ok ? file.file().root().unlink(rows) : status;
+        if (status != h5mote::Status::ok) {
             die("an unlimited dimension of four bytes is %s", to_string(status));
         }
         file.dataset(below(group, "log"), kInt, Dataspace::simple({50}), create);
