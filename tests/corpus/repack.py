@@ -58,13 +58,18 @@ def first_difference(expected, found):
     return next((f"{a!r}, then {b!r}" for a, b in pairs if a != b), "ends of lines")
 
 
+def link_beside(path, folder):
+    """Gives a folder links to all files that stand beside the one at `path`."""
+    for beside in path.parent.iterdir():
+        if beside.name != path.name:
+            (folder / beside.name).symlink_to(beside.resolve())
+
+
 def copy(tool, path, original, folder, bounds):
     """Copies `original` into a new folder, in which the copy has the name of the file at `path`, and stands beside the
     same other files: links lead to them, and back. The kind of copy, and what is wrong with it."""
     folder.mkdir()
-    for beside in path.parent.iterdir():
-        if beside.name != path.name:
-            (folder / beside.name).symlink_to(beside.resolve())
+    link_beside(path, folder)
     out = folder / path.name
     copied = run(*tool, "repack", *bounds, str(original), str(out), cwd=path.parent)
     if copied.returncode != 0:
