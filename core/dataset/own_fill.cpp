@@ -54,7 +54,6 @@ Status OwnFill::separate(std::byte* elements, std::size_t count) noexcept {
             std::memcpy(elements, value_.data(), size);
             return status;
         }
-        file_.heap_keeper()->before_raw = !file_.is_atomic();
     }
     return Status::ok;
 }

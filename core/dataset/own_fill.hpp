@@ -40,7 +40,8 @@ public:
     /// Gives up the copies that elements have which will not be stored.
     void discard(const std::byte* elements, std::size_t count) noexcept;
     /// Gives copies of their own to those of `count` elements that name the objects of the fill value itself, as
-    /// programs have left them that did not know better. The storage leads to the elements already. Errors of copy();
+    /// programs have left them that did not know better. The storage may lead to the elements already, so that
+    /// note_heap() has to be called afterwards. Errors of copy();
     /// an element is as it was, or has copies.
     Status separate(std::byte* elements, std::size_t count) noexcept;
 

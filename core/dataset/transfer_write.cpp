@@ -18,7 +18,11 @@ Status Transfer::to_memory(std::byte* at, const PairedRun& piece) noexcept {
 // Converts `count` elements of the caller's, from element `from` on. What the old values have in the heap is given up.
 Status Transfer::to_elements(std::byte* to, std::size_t count, std::uint64_t from) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
-        H5MOTE_TRY(fill_ == nullptr ? Status::ok : fill_->separate(to, count));
+        if (fill_ != nullptr) {
+            const Status status = fill_->separate(to, count);
+            file_.note_heap(dataset_.address());
+            H5MOTE_TRY(status);
+        }
     }
     return conversion_.run(count, user(from), memory_size_, to, element_size_);
 }

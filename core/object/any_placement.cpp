@@ -163,9 +163,7 @@ private:
     };
 
     Status write(Address address, ConstBytes bytes) noexcept {
-        file_.unsynced = true;
-        return told(file_.context, file_.driver, H5MOTE_HERE, file_.driver.write(Usage::object_header, address, bytes),
-                    address);
+        return file_.cache.write_past(Usage::object_header, address, bytes);
     }
     void write_link(Writer& writer, const Block& to) noexcept {
         write_message_head(writer, plan_.layout_, MessageType::continuation, plan_.link_body());

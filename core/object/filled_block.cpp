@@ -18,9 +18,7 @@ constexpr bool keep(FilledRule rule) noexcept { return rule != FilledRule::H5MOT
 }  // namespace
 
 Status FilledBlock::write(Address address, ConstBytes bytes, bool durably) noexcept {
-    file_.unsynced = true;
-    H5MOTE_TRY(told(file_.context, file_.driver, H5MOTE_HERE, file_.driver.write(Usage::object_header, address, bytes),
-                    address));
+    H5MOTE_TRY(file_.cache.write_past(Usage::object_header, address, bytes));
     return durably ? file_.commit_metadata() : Status::ok;
 }
 
