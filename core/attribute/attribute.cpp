@@ -324,7 +324,11 @@ Status write_attribute_value(FileState& file, Address header, AttributeContent& 
 Status add_attribute(FileState& file, Address header, const MessageContent& content, unsigned flags) noexcept {
     std::uint16_t order = 0;
     H5MOTE_TRY(next_order(file, header, order, false));
-    return add_message(file, header, MessageType::attribute, static_cast<std::uint8_t>(flags), order, content);
+    H5MOTE_TRY(add_message(file, header, MessageType::attribute, static_cast<std::uint8_t>(flags), order, content));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        keep_number_first(file, header, MessageType::attribute_info);
+    }
+    return Status::ok;
 }
 
 Status remove_unused_info(FileState& file, Address header) noexcept {

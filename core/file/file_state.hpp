@@ -254,6 +254,14 @@ public:
         foreign()->number_waits = true;
         return Status::ok;
     }
+    /// Call after a message was added to the header of which `block` is a part, or replaced there, if it relies on a
+    /// number that was changed in `block`. Messages are added in phases after that of the number; from now on whatever
+    /// else changes `block` does not delay the number until these.
+    void keep_number_first(const CacheEntry& block) noexcept {
+        if (foreign() != nullptr && block.dirty() && !block.fresh() && block.phase() == Phase::index) {
+            foreign()->number_waits = true;
+        }
+    }
     /// Whether `block`, in which a number may wait to be written in Phase::index, has to be written before it is
     /// changed in `phase`. Where this is true call order(), which writes the number, and only then change the block.
     /// All changes of blocks of object headers pass one of three places that ask: secure_change() for the block that

@@ -74,7 +74,8 @@ private:
 
 namespace {
 
-// Takes the next creation order of a group that tracks it; `dense`: for a link that appears outside of its header.
+// Takes the next creation order of a group that tracks it; `dense`: for a link that appears outside of its header. Call
+// number_stays_first() after one has appeared in the header.
 H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link, bool dense) noexcept {
     LinkInfoMessage info;
     MessageIterator message(file, group);
@@ -92,6 +93,13 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link,
     // harm.
     H5MOTE_TRY(message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index));
     return H5MOTE_ALL_FORMATS != 0 && dense ? number_first(file, group, *message.block()) : Status::ok;
+}
+
+Status number_stays_first(FileState& file, Address group, const LinkMessage& link) noexcept {
+    if (H5MOTE_ALL_FORMATS != 0 && link.has_order) {
+        keep_number_first(file, group, MessageType::link_info);
+    }
+    return Status::ok;
 }
 
 }  // namespace
@@ -128,7 +136,8 @@ Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
             }
         }
     }
-    return add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape()));
+    H5MOTE_TRY(add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape())));
+    return number_stays_first(file, group, link);
 }
 
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept {
@@ -140,10 +149,13 @@ Status find_link(MessageIterator& message, std::string_view name, LinkMessage& l
 
 Status replace_link(FileState& file, Address group, std::string_view name, LinkMessage& link) noexcept {
     H5MOTE_TRY(take_order(file, group, link, false));
-    MessageIterator message(file, group);
-    LinkMessage replaced;
-    H5MOTE_TRY(find_link(message, name, replaced));
-    return replace_short_message(message, LinkContent(link, file.shape()));
+    {
+        MessageIterator message(file, group);
+        LinkMessage replaced;
+        H5MOTE_TRY(find_link(message, name, replaced));
+        H5MOTE_TRY(replace_short_message(message, LinkContent(link, file.shape())));
+    }
+    return number_stays_first(file, group, link);
 }
 
 Status changeable_storage(FileState& file, Address group, LinkStorage& kind) noexcept {

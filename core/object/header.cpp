@@ -10,10 +10,12 @@
 namespace h5mote {
 namespace {
 
-// The rule that keeps a power cut from losing attributes and links. A test build leaves it out (H5MOTE_TEST_OMIT).
+// The rules that keep a power cut from losing attributes and links, and from giving a creation order twice. A test
+// build leaves one of them out (H5MOTE_TEST_OMIT).
 enum class HeaderRule {
     none,
-    others_first,  // order_other_blocks(): what was changed in other blocks is on the storage first
+    others_first,   // order_other_blocks(): what was changed in other blocks is on the storage first
+    numbers_first,  // keep_number_first(): a creation order is counted on the storage before a message has it
 };
 
 constexpr bool keep(HeaderRule rule) noexcept { return rule != HeaderRule::H5MOTE_TEST_OMIT; }
@@ -504,6 +506,13 @@ Status number_first(FileState& file, Address header, const CacheEntry& block) no
     bool later = false;
     H5MOTE_TRY(file.is_atomic() ? Status::ok : appears_later(file, header, block.address(), later));
     return later ? file.order() : file.number_first(header, block);
+}
+
+void keep_number_first(FileState& file, Address header, MessageType info) noexcept {
+    MessageIterator message(file, header);
+    if (keep(HeaderRule::numbers_first) && !file.is_atomic() && message.next(info) == Status::ok && message.block()) {
+        file.keep_number_first(*message.block());
+    }
 }
 
 // In builds that read all formats the number waits in its block for the link to be written, which saves a commit for

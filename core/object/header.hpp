@@ -278,4 +278,7 @@ H5MOTE_STEP Status last_has_gone(FileState& file, Address header, MessageType ty
 /// which is written later, leads to that block, the changes so far are written.
 Status number_first(FileState& file, Address header, const CacheEntry& block) noexcept;
 
+/// FileState::keep_number_first() for the block of the message that counts creation orders, of the type `info`.
+void keep_number_first(FileState& file, Address header, MessageType info) noexcept;
+
 }  // namespace h5mote

@@ -35,9 +35,8 @@ void count_messages(FileState& file, Address header, Phase phase) noexcept {
     std::byte* const stored = block->at(HeaderPrefix::kOldMessageCount);
     if (load_le<std::uint16_t>(stored) != count) {
         store_le(stored, count);
-        // The block may have to come earlier, with a number that waits in it.
-        const bool waits = file.waits_for_number(*block, phase);
-        MetadataCache::mark_dirty(*block, HeaderPrefix::kOldMessageCount, waits ? Phase::index : phase);
+        // A block that is changed already keeps its phase: others may have to come after a number in it.
+        MetadataCache::mark_dirty(*block, HeaderPrefix::kOldMessageCount, block->dirty() ? block->phase() : phase);
     }
 }
 
