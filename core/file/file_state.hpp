@@ -452,7 +452,11 @@ public:
             stored_root_ = kUndefinedAddress;
         }
     }
-    void set_extension(Address address) noexcept { superblock_.extension = address; }
+    /// The next commit writes the superblock.
+    void set_extension(Address address) noexcept {
+        superblock_.extension = address;
+        stored_root_ = kUndefinedAddress;
+    }
     /// Of the driver information block, in a file whose superblock has version 0 or 1.
     void set_driver_info(Address address) noexcept { superblock_.set_driver_info(address); }
     /// Whether [address, address + size) lies in the allocated part of the file.

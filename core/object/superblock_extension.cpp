@@ -93,6 +93,31 @@ Status load(FileState& file) noexcept {
     return status == Status::not_found ? Status::ok : status;
 }
 
+// Moves the first block of the extension, unless one write can change it where it is: only the superblock leads there.
+// A block of more than one unit stays. The superblock is written in any case, after the block.
+H5MOTE_STEP Status move_extension(FileState& file) noexcept {
+    const Address from = file.superblock().extension;
+    Address size = 0;
+    {
+        MessageIterator message(file, from);
+        H5MOTE_TRY(message.next());
+        H5MOTE_TRY(message.hold());
+        size = narrow(message.block()->size());
+        if (message.block_address() != from || file.one_write(from, std::uint64_t{from} + size) ||
+            !file.space.in_one_unit(0, size)) {
+            return Status::ok;
+        }
+        Address to = 0;
+        H5MOTE_TRY(file.space.begin());
+        H5MOTE_TRY(file.space.allocate(Usage::object_header, size, to));
+        file.cache.move(*message.block(), to);
+        file.set_extension(to);
+    }
+    H5MOTE_TRY(file.commit_metadata());
+    file.give_up(from, size);
+    return Status::ok;
+}
+
 // Until the message is gone, the image counts, whatever of it was written elsewhere.
 Status store_image(FileState& file) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS == 0 || H5MOTE_WRITE == 0) {
@@ -105,11 +130,12 @@ Status store_image(FileState& file) noexcept {
             return status == Status::not_found ? Status::ok : status;
         }
         (void)image.decode(file.shape(), message.body());
+        message.park();
+        H5MOTE_TRY(move_extension(file));
         status =
             image.address == kUndefinedAddress ? Status::ok : file.foreign()->base_driver.store_image(file.space.end());
         file.unsynced = true;
         H5MOTE_TRY(told(file.context, file.driver, H5MOTE_HERE, status, image.address));
-        message.park();
         H5MOTE_TRY(file.order());
         message.restart(file.superblock().extension);
         H5MOTE_TRY(message.next(MessageType::cache_image));

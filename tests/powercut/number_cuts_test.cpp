@@ -1,6 +1,6 @@
-// Power cuts while links and attributes of a group get creation orders, all of them in blocks of its object header. After
-// every cut no two have the same order, and the next one, whether libhdf5 or h5mote adds it, gets a higher order than
-// all that are there. A number that reaches the storage after the message that took it would break this.
+// Power cuts while links and attributes of a group get creation orders, all of them in blocks of its object header.
+// After every cut no two have the same order, and the next one, whether libhdf5 or h5mote adds it, gets a higher order
+// than all that are there. A number that reaches the storage after the message that took it would break this.
 #include "cuts.hpp"
 #include "hdf5_image.hpp"
 #include "random.hpp"
@@ -12,10 +12,10 @@
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
+#include <unistd.h>
 #include <algorithm>
 #include <set>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 using namespace h5mote;
@@ -69,7 +69,9 @@ bool read_orders(hid_t group, bool attributes, Orders& orders) {
                        : H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, &at, take_link, &orders)) >= 0;
 }
 
-bool differ(const Orders& orders) { return std::set<std::int64_t>(orders.begin(), orders.end()).size() == orders.size(); }
+bool differ(const Orders& orders) {
+    return std::set<std::int64_t>(orders.begin(), orders.end()).size() == orders.size();
+}
 
 // libhdf5 adds one link or attribute, which has to be the last one in the order of creation.
 std::string go_on_by_libhdf5(const Image& image, bool attributes) {
