@@ -54,14 +54,10 @@ public:
         : file_(file), content_(content), size_(content.size()), order_(order), type_(type), flags_(flags) {}
 
     Status run(Address header) noexcept {
-        if (size_ > 0xffff) {
-            return file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size_);
-        }
         header_ = header;
+        H5MOTE_TRY(check_size());
         H5MOTE_TRY(survey(header));
-        if (!layout_.can_hold(size_)) {
-            return file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size_);
-        }
+        H5MOTE_TRY(check_size());
         // Keep one place free for a continuation message: without it the header could not grow any more.
         if (H5MOTE_ALL_FORMATS != 0 && !link_.block && !moved_.block) {
             moves_ = Moves::any;
@@ -89,6 +85,7 @@ public:
         H5MOTE_TRY(old.hold());
         header_ = old.address();
         set_layout(old.layout());
+        H5MOTE_TRY(check_size());
         link_.set(old);
         H5MOTE_TRY(survey_block());
         const std::size_t after = room_.block ? room_.size : link_.size;
@@ -119,6 +116,7 @@ public:
         if (layout_.fits(continuation_size(), old.size())) {
             return replace(old);
         }
+        H5MOTE_TRY(check_size());
         H5MOTE_TRY(old.hold());
         header_ = old.address();
         link_.set(old);
@@ -171,6 +169,11 @@ private:
     bool may_move(MessageIterator& message) const noexcept {
         return movable(message) ||
                (H5MOTE_ALL_FORMATS != 0 && moves_ != Moves::movable && message.type() != MessageType::continuation);
+    }
+    // Whether a head can state the size of the message: before the layout is known, or with the padding that it asks for.
+    Status check_size() const noexcept {
+        return size_ <= 0xffff ? Status::ok
+                               : file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size_);
     }
     // Padding that was added before adds nothing again.
     void set_layout(HeaderLayout layout) noexcept {

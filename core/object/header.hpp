@@ -242,7 +242,7 @@ H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type
 
 /// Puts a message with another body, of any size up to 64 KiB less one byte, in the place of the iterator's current
 /// one; type, flags and creation order stay. One block of the header changes, so that the storage has the old message
-/// or the new one. Nothing changes when an error is returned. Ends the walk.
+/// or the new one. Nothing changes when an error is returned. Ends the walk. over_budget: the body has 64 KiB or more.
 H5MOTE_STEP Status replace_message(MessageIterator& message, const MessageContent& content) noexcept;
 /// The same for messages that may be short, as those of links and comments are: replace_message() takes it that a
 /// continuation message has room in the place of the old message, as in those of all attributes. unsupported also: the

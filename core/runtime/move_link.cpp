@@ -63,10 +63,11 @@ public:
             // One block changes. It must not come before the block that lost a link of the new name earlier.
             H5MOTE_TRY(file_.order());
             const Status status = replace_link(file_, group_.address, name_, link_);
-            if (H5MOTE_ALL_FORMATS == 0 || status != Status::unsupported) {
+            if (H5MOTE_ALL_FORMATS == 0 || (status != Status::unsupported && status != Status::over_budget)) {
                 return status;
             }
-            // The message is too short for what would have to take its place in a header that others have arranged.
+            // The message is too short for what would have to take its place in a header that others have arranged, or
+            // no message can have the new name. Dense storage can.
         }
         H5MOTE_TRY(insert(false));
         // The new link is on the storage before the old one goes.
