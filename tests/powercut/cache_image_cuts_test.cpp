@@ -3,7 +3,7 @@
 // the file had.
 #include "cuts.hpp"
 #include "hdf5_image.hpp"
-#include "recording_driver.hpp"
+#include "recorded_cuts.hpp"
 #include "sound.hpp"
 
 #include <gtest/gtest.h>
@@ -98,21 +98,9 @@ void cut(unsigned length, Tally& tally) {
     ASSERT_EQ(memory.write(Usage::raw_data, 0, {begin.data(), begin.size()}), Status::ok);
     RecordingDriver driver(memory);
     ASSERT_TRUE(we_find_all(driver, "ours")) << length << " characters";
-    const std::vector<DriverOperation>& operations = driver.operations();
-    for (std::size_t done = 0; done <= operations.size(); ++done) {
-        const std::string where = std::to_string(length) + " characters, cut after operation " + std::to_string(done);
-        judge(driver.image(done), length, where, tally);
-        for (const std::size_t torn : done < operations.size() ? driver.tears(done, 512) : std::vector<std::size_t>()) {
-            judge(driver.image_torn(done, torn), length, where + ", torn", tally);
-        }
-        for (std::size_t lost = driver.synced(done); lost < done; ++lost) {
-            Image image = driver.image(lost);
-            for (std::size_t i = lost + 1; i < done; ++i) {
-                RecordingDriver::apply(image, operations[i]);
-            }
-            judge(image, length, where + ", without operation " + std::to_string(lost), tally);
-        }
-    }
+    for_each_cut(driver, 0, [&](const Image& image, std::size_t, const std::string& where) {
+        judge(image, length, std::to_string(length) + " characters, " + where, tally);
+    });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include "cuts.hpp"
 #include "hdf5_image.hpp"
 #include "random.hpp"
-#include "recording_driver.hpp"
+#include "recorded_cuts.hpp"
 #include "sound.hpp"
 
 #include <gtest/gtest.h>
@@ -255,20 +255,9 @@ private:
     }
 
     void judge(const RecordingDriver& driver) {
-        const std::vector<DriverOperation>& operations = driver.operations();
-        for (std::size_t count = first; count < operations.size(); ++count) {
-            check(driver.image(count), count);
-            for (const std::size_t torn : driver.tears(count, 512)) {
-                check(driver.image_torn(count, torn), count);
-            }
-            for (std::size_t lost = driver.synced(count); lost < count; ++lost) {
-                RecordingDriver::Image image = driver.image(lost);
-                for (std::size_t i = lost + 1; i < count; ++i) {
-                    RecordingDriver::apply(image, operations[i]);
-                }
-                check(std::move(image), count);
-            }
-        }
+        for_each_cut(driver, first, [&](RecordingDriver::Image image, std::size_t count, const std::string&) {
+            check(std::move(image), count);
+        });
     }
 
     const Options options_;

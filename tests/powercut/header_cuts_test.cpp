@@ -4,7 +4,7 @@
 // sound, and libhdf5 finds every object and attribute that a flush covered.
 #include "cuts.hpp"
 #include "hdf5_image.hpp"
-#include "recording_driver.hpp"
+#include "recorded_cuts.hpp"
 #include "sound.hpp"
 
 #include <gtest/gtest.h>
@@ -179,20 +179,8 @@ private:
     }
 
     void judge(const RecordingDriver& driver) {
-        const std::vector<DriverOperation>& operations = driver.operations();
-        for (std::size_t count = flushes_.front().operations; count < operations.size(); ++count) {
-            check(driver.image(count), count);
-            for (const std::size_t torn : driver.tears(count, 512)) {
-                check(driver.image_torn(count, torn), count);
-            }
-            for (std::size_t lost = driver.synced(count); lost < count; ++lost) {
-                RecordingDriver::Image image = driver.image(lost);
-                for (std::size_t i = lost + 1; i < count; ++i) {
-                    RecordingDriver::apply(image, operations[i]);
-                }
-                check(image, count);
-            }
-        }
+        for_each_cut(driver, flushes_.front().operations,
+                     [&](RecordingDriver::Image image, std::size_t count, const std::string&) { check(image, count); });
     }
 
     Tally& tally_;

@@ -4,7 +4,7 @@
 #include "cuts.hpp"
 #include "hdf5_image.hpp"
 #include "random.hpp"
-#include "recording_driver.hpp"
+#include "recorded_cuts.hpp"
 #include "sound.hpp"
 
 #include <gtest/gtest.h>
@@ -205,7 +205,7 @@ private:
     std::vector<std::string> attributes_;
 };
 
-void judge(const Image& image, std::size_t count, const Plan& plan, Tally& tally) {
+void judge(const Image& image, const std::string& where, const Plan& plan, Tally& tally) {
     if (tally.enough() || !tally.is_new(hash_of({image.data(), image.size()}, 0))) {
         return;
     }
@@ -214,26 +214,7 @@ void judge(const Image& image, std::size_t count, const Plan& plan, Tally& tally
     bad += bad.empty() ? go_on_by_libhdf5(image, false) : "";
     bad += bad.empty() && !plan.old ? go_on_by_libhdf5(image, true) : "";
     if (!bad.empty()) {
-        tally.lost("cut after operation " + std::to_string(count) + ": " + bad);
-    }
-}
-
-// Each operation is the last one, whole or torn, and each of those since the last sync is left out once.
-void judge_all(const RecordingDriver& driver, const Plan& plan, Tally& tally) {
-    for (std::size_t count = 0; count <= driver.operations().size(); ++count) {
-        judge(driver.image(count), count, plan, tally);
-        if (count < driver.operations().size()) {
-            for (const std::size_t torn : driver.tears(count, 512)) {
-                judge(driver.image_torn(count, torn), count, plan, tally);
-            }
-        }
-        for (std::size_t lost = driver.synced(count); lost < count; ++lost) {
-            Image image = driver.image(lost);
-            for (std::size_t i = lost + 1; i < count; ++i) {
-                RecordingDriver::apply(image, driver.operations()[i]);
-            }
-            judge(image, count, plan, tally);
-        }
+        tally.lost(where + ": " + bad);
     }
 }
 
@@ -257,7 +238,9 @@ void sweep(const char* name, std::size_t floor, Plan plan) {
         Changes(*file, *group, plan).run();
         group = Status::not_found;
         ASSERT_EQ(file->close(), Status::ok);
-        judge_all(driver, plan, tally);
+        for_each_cut(driver, 0, [&](const Image& image, std::size_t, const std::string& where) {
+            judge(image, where, plan, tally);
+        });
     }
     tally.report(floor);
 }

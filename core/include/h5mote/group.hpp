@@ -207,11 +207,11 @@ public:
     /// to keep the order of the changes.
     ///
     /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
-    /// file is mounted. Other handles of a group or attribute that is deleted must not be used any more. unsupported,
-    /// and nothing is written: the link stands in a symbol table or in dense storage, which the program cannot change
-    /// (formats::symbol_table_changes, dense_changes); or the object would be deleted and has such links or attributes,
-    /// messages in the heap of shared ones, or external or virtual data. over_budget: a block of the chunk index is
-    /// larger than the metadata cache.
+    /// file is mounted. Other handles of a group, committed datatype or attribute that is deleted must not be used any
+    /// more. unsupported, and nothing is written: the link stands in a symbol table or in dense storage, which the
+    /// program cannot change (formats::symbol_table_changes, dense_changes); or the object would be deleted and has
+    /// such links or attributes, messages in the heap of shared ones, or external or virtual data. over_budget: a block
+    /// of the chunk index is larger than the metadata cache.
     Status unlink(std::string_view path) noexcept;
     /// The same for the link at `position`, counted from 0, among the links of the group at `path` in that order
     /// (H5Ldelete_by_idx). not_found: there are fewer links. invalid_argument: the group does not track creation order.
