@@ -111,7 +111,9 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
         } else {
             const Status status = convert(*conversion, records, record_size, now, at);
             if (status != Status::ok) {
-                cleared_ = false;  // some of the records may lie behind the last row
+                // Some of the records may lie behind the last row, in a chunk that has none that count.
+                count_appended();
+                withdraw_rows(dims()[0]);
                 return status;
             }
         }
@@ -211,6 +213,8 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         // An implicit index is cleared only as far as the dataset grows, every time, and so are fill values made that
         // are copies.
         if (!cleared_ || !table_.can_remove() || own_fill()) {
+            // The index leads to chunks that are in memory only once they are stored: before that no walk finds them.
+            H5MOTE_TRY(own_fill() && filtered() ? store_chunks() : Status::ok);
             H5MOTE_TRY(clear_beyond(wanted.data(), true, true));
             cleared_ = true;
             prepared_ = unfilled_end_ = 0;

@@ -149,6 +149,7 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
     // Comes before there is a slot: to fill the space may take memory from the cache, and with it any chunk.
     H5MOTE_TRY(allocate_implicit());
     slot = chunks.find(*this, key);
+    bool has_values = slot != nullptr;
     if (slot == nullptr) {
         H5MOTE_TRY(chunks.add(*this, key, static_cast<std::uint32_t>(chunk_bytes_), slot));
         ChunkLocation location;
@@ -164,6 +165,7 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
         }
         if (status == Status::ok) {
             status = exists && !overwrite ? read_chunk(*slot, location, decoded) : fill_slot(*slot, key, overwrite);
+            has_values = status == Status::ok;
         }
     }
     if (status == Status::ok) {
@@ -172,7 +174,7 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
     if (status != Status::ok) {
         evicted(*slot);
         if (!slot->dirty()) {
-            if (own_fill() && slot->address == kUndefinedAddress) {
+            if (has_values && own_fill() && slot->address == kUndefinedAddress) {
                 discard_own(slot->data(), slot->size / element_size_);
             }
             chunks.drop(*slot);
