@@ -309,8 +309,10 @@ Status survey(FileState& file, Address object, MessageType type, Survey& found) 
     return status == Status::not_found ? Status::ok : status;
 }
 
-// The indexes forget the messages of those types in the object's own header.
-void forget_own(FileState& file, Address object, std::uint32_t types) noexcept {
+// The indexes forget the messages of those types in the object's own header. An error is that of the last one which an
+// index could not forget.
+Status forget_own(FileState& file, Address object, std::uint32_t types) noexcept {
+    Status result = Status::ok;
     for (unsigned i = 0; types >> i != 0; ++i) {
         const auto type = static_cast<MessageType>(i);
         if ((types >> i & 1U) == 0) {
@@ -324,18 +326,23 @@ void forget_own(FileState& file, Address object, std::uint32_t types) noexcept {
             do {
                 status = message.next();
             } while (status == Status::ok && message.type() != type);
-            if (status != Status::ok || message.shared()) {
+            if (status == Status::not_found || (status == Status::ok && (message.shared() || message.size() == 0))) {
                 continue;
             }
-            const ConstBytes body = message.body();
-            size = body.size();
-            if (copy.reserve(size) != Status::ok || size == 0) {
+            if (status == Status::ok) {
+                size = message.size();
+                status = copy.reserve(size);
+            }
+            if (status != Status::ok) {
+                result = status;
                 continue;
             }
-            std::memcpy(copy.data(), body.data(), size);
+            std::memcpy(copy.data(), message.body().data(), size);
         }
-        (void)forget_shareable_message(file, type, copy.first(size), object);
+        const Status status = forget_shareable_message(file, type, copy.first(size), object);
+        result = status == Status::ok ? result : status;
     }
+    return result;
 }
 
 // Ends every use that the attributes in dense storage have.
@@ -378,7 +385,7 @@ Status own_messages(FileState& file, Address object, MessageType type) noexcept 
         }
         H5MOTE_TRY(file.order());
         found.uses.release();
-        forget_own(file, object, found.shareable);
+        (void)forget_own(file, object, found.shareable);
         H5MOTE_TRY(file.order());
     }
     return Status::ok;
@@ -449,8 +456,9 @@ Status release_shared_messages(FileState& file, Address object) noexcept {
     Survey found(file);
     H5MOTE_TRY(survey(file, object, MessageType::null, found));
     found.uses.release();
-    forget_own(file, object, found.shareable);
-    return end_dense_uses(file, object);
+    const Status status = forget_own(file, object, found.shareable);
+    const Status dense = end_dense_uses(file, object);
+    return status == Status::ok ? dense : status;
 }
 
 }  // namespace h5mote

@@ -138,7 +138,77 @@ private:
     SharedWork& work_;
 };
 
+// The messages that an index finds in object headers.
+class OwnerCheck {
+public:
+    OwnerCheck(Checker& checker, SharedWork& work) noexcept : checker_(checker), work_(work) {}
+
+    Status run(unsigned i) noexcept {
+        FileState& file = checker_.file();
+        H5MOTE_TRY(read_shared_index(file, i, work_.index));
+        if (work_.index.index == kUndefinedAddress) {
+            return Status::ok;
+        }
+        MetadataWindow list;
+        H5MOTE_TRY(work_.index.btree ? work_.tree.open(file, work_.index.index)
+                                     : file.window(Usage::object_header, work_.index.index,
+                                                   SharedList::size(file.shape(), work_.index.messages), true, list));
+        const std::size_t size = SharedMessageRecord::size(file.shape());
+        const std::uint64_t count = work_.index.btree ? work_.tree.size() : work_.index.messages;
+        for (std::uint64_t each = 0; each < count; ++each) {
+            const Bytes bytes{work_.record, size};
+            H5MOTE_TRY(work_.index.btree
+                           ? work_.tree.record(each, work_.record)
+                           : list.read(SharedList::offset(file.shape(), static_cast<unsigned>(each)), bytes));
+            SharedMessageRecord record;
+            if (record.decode(file.shape(), bytes) && !record.in_heap) {
+                H5MOTE_TRY(go_on(check(record)));
+            }
+        }
+        return Status::ok;
+    }
+
+private:
+    // The object may have gone while the index could not be changed: its header has stayed then, and is in use.
+    Status check(const SharedMessageRecord& record) noexcept {
+        MessageIterator message(checker_.file(), record.header);
+        const bool lost = !checker_.knows(record.header);
+        bool found = false;
+        Address last = kUndefinedAddress;
+        Status status;
+        while ((status = message.next()) == Status::ok) {
+            found = found || static_cast<std::uint8_t>(message.type()) == record.message_type;
+            if (lost && message.block_address() != last) {
+                last = message.block_address();
+                H5MOTE_TRY(go_on(checker_.use(kPart, last, message.block_size(), true)));
+            }
+        }
+        if (status != Status::not_found) {
+            return checker_.judge(status, kPart, record.header);
+        }
+        return found ? Status::ok : checker_.bad(ProblemKind::malformed, kPart, record.header);
+    }
+
+    Checker& checker_;
+    SharedWork& work_;
+};
+
 }  // namespace
+
+// What is wrong with the indexes themselves was found before.
+Status Checker::check_message_owners() noexcept {
+    auto* const work = file_.context.create<SharedWork>(MemoryKind::other);
+    if (work == nullptr) {
+        return Status::out_of_memory;
+    }
+    Status status = Status::ok;
+    for (unsigned i = 0; status == Status::ok && i < file_.foreign()->shared_indexes; ++i) {
+        status = judge(OwnerCheck(*this, *work).run(i), kPart, file_.foreign()->shared_table);
+        status = go_on(status);
+    }
+    file_.context.destroy(MemoryKind::other, work);
+    return status;
+}
 
 Status Checker::check_shared_messages() noexcept {
     H5MOTE_TRY(use(kPart, file_.foreign()->shared_table, SharedTable::size(shape(), file_.foreign()->shared_indexes)));

@@ -278,7 +278,8 @@ Status Checker::walk() noexcept {
     for (std::uint32_t i = 0; i < objects_.size(); ++i) {
         H5MOTE_TRY(go_on(check_object(i)));
     }
-    return Status::ok;
+    object_ = kUndefinedAddress;
+    return file_.foreign()->shared_table == kUndefinedAddress ? Status::ok : check_message_owners();
 }
 
 Status Checker::run(CheckSummary& summary) noexcept {

@@ -71,6 +71,7 @@ public:
     const CheckOptions& options() const noexcept { return options_; }
     /// The walk that verifies; later ones only look for blocks that overlap.
     bool verifying() const noexcept { return walks_ == 0; }
+    bool knows(Address header) noexcept { return objects_.has(header); }
     /// Whether values of that kind must be followed, and nothing else of the raw data is looked at: find_used().
     bool only_space() const noexcept { return runs_ != nullptr; }
     /// What find_used() returns in the end, unless there was another error before: something was left out.
@@ -109,6 +110,8 @@ public:
     Status check_attribute(MetadataWindow& bytes, Address address, bool shared, std::uint32_t& hash) noexcept;
     Status check_dataset(Address header) noexcept;
     Status check_shared_messages() noexcept;
+    /// Checks the headers that indexes of shared messages lead to. Call when all objects are known.
+    Status check_message_owners() noexcept;
     Status check_fractal_heap(FractalHeap& heap, Address address) noexcept;
     Status check_local_heap(Address address) noexcept;
     /// Checks that the list of a free-space manager fills its space.

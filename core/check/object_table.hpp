@@ -25,6 +25,8 @@ public:
     Status reserve(std::size_t bytes) noexcept;
     /// One more link to the object. false: there is no room for one more object.
     bool add(Address address) noexcept;
+    /// Whether the object was added.
+    bool has(Address address) noexcept { return slots()[slot_of(address)] != 0; }
     /// Makes room for twice as many objects. out_of_memory: nothing changed.
     Status grow() noexcept;
     std::uint32_t size() const noexcept { return count_; }

@@ -117,6 +117,8 @@ Status give_back_lost_space(FileState& file, std::size_t memory, BlockWalk& walk
         heap->forget();  // a collection in which nothing lies yet is no lost space
         H5MOTE_TRY(file.commit());
     }
+    // Blocks that an operation has left in the cache when it failed may lie in what is found.
+    file.cache.reclaim();
     return Search(file, walk).run(memory, bytes);
 }
 

@@ -33,9 +33,7 @@ public:
         if (dataset) {
             H5MOTE_TRY(DatasetState::dispose(file_, header_, disposal_));
         }
-        if (!disposal_.rehearses()) {
-            release_shared();
-        }
+        H5MOTE_TRY(disposal_.rehearses() ? Status::ok : release_shared());
         H5MOTE_TRY(dispose_storage());
         return dispose_header(file_, header_, disposal_);
     }
@@ -109,14 +107,16 @@ private:
         }
     }
 
-    // The same for messages that other objects share. What disposed of the dataset needed them.
-    void release_shared() noexcept {
+    // The same for messages that other objects share. What disposed of the dataset needed them. After an error an index
+    // may still lead to a message of this header: then the header stays, and reclaim() leaves it alone.
+    Status release_shared() noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
-            const SharedMessageChangesFormat* const format = shared_changes(file_);
-            if (format != nullptr && file_.order() == Status::ok) {
-                (void)format->release_all(file_, header_);
+            if (const SharedMessageChangesFormat* const format = shared_changes(file_)) {
+                H5MOTE_TRY(file_.order());
+                return format->release_all(file_, header_);
             }
         }
+        return Status::ok;
     }
 
     // Links or attributes in dense storage: those of a group that has links stay.
