@@ -582,6 +582,7 @@ Status DatasetState::trim(FileState& file, Address address) noexcept {
         // No filter has to be there: chunks go as they are stored.
         Status status = state.begin_change(true);
         if (status == Status::ok && state.rank() == 1 && state.table_.can_give_back()) {
+            state.changed_ = true;  // begin_change() leaves that out where a filter is missing
             return state.give_back(false);
         }
         if (status == Status::ok) {

@@ -4,6 +4,7 @@
 
 #if H5MOTE_WRITE
 
+#include <h5mote/filters/shuffle.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
@@ -35,7 +36,8 @@ Formats all_with(const ReclaimFormat& reclaim) {
 
 class Machine {
 public:
-    explicit Machine(const ReclaimFormat& reclaim) : parts(all_with(reclaim)), library(memory, port, {}, parts) {
+    explicit Machine(const ReclaimFormat& reclaim, Span<const Filter* const> filters = {})
+        : parts(all_with(reclaim)), library(memory, port, filters, parts) {
         access.chunk_cache = 1024;
         access.metadata_cache = 8192;
     }
@@ -223,6 +225,45 @@ TEST(ReclaimAhead, ChunksBeyondTheExtentAreGivenBack) {
         }
     }
 }
+
+#if H5MOTE_FILTERS
+// The chunks of a log whose filter the program does not have go, too.
+TEST(ReclaimAhead, ChunksOfAMissingFilter) {
+    static const Filter* const kFilters[] = {&shuffle_filter};
+    Machine machine(*all_reclaims().back(), kFilters);
+    ASSERT_EQ(machine.create(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {kChunk};
+    FilterSpec needed = filters::shuffle;
+    needed.optional = false;
+    create.filters = {needed};
+    auto log = machine.file.root().create_dataset<std::uint32_t>("log", create);
+    ASSERT_EQ(log.status(), Status::ok);
+    const std::uint32_t rows[4 * kChunk] = {};
+    ASSERT_EQ(log->append({rows, kChunk}), Status::ok);
+    ASSERT_EQ(machine.file.flush(), Status::ok);
+    const std::size_t flushed = machine.recording.operations().size();
+    ASSERT_EQ(log->append({rows, 3 * kChunk}), Status::ok);
+    ASSERT_EQ(machine.file.flush(), Status::ok);
+    const std::size_t end = machine.recording.operations().size();
+    ASSERT_EQ(log->close(), Status::ok);
+    ASSERT_EQ(machine.file.close(), Status::ok);
+    std::uint64_t most = 0;
+    for (std::size_t count = flushed; count < end; ++count) {
+        std::uint64_t found[2] = {};
+        for (const bool has_filter : {false, true}) {
+            Machine next(*all_reclaims().back(),
+                         has_filter ? Span<const Filter* const>(kFilters) : Span<const Filter* const>());
+            ASSERT_EQ(next.open(machine.recording.image(count)), Status::ok);
+            ASSERT_EQ(next.file.reclaim(&found[has_filter ? 1 : 0]), Status::ok);
+            ASSERT_EQ(next.file.close(), Status::ok);
+        }
+        EXPECT_EQ(found[0], found[1]) << "cut after operation " << count;
+        most = found[1] > most ? found[1] : most;
+    }
+    EXPECT_GE(most, 3 * kChunk * sizeof *rows);
+}
+#endif
 
 // The search itself is cut at each of its calls of the storage, and refused each of its allocations.
 TEST(ReclaimAhead, ASearchThatIsCutOrRefusedLosesNothing) {
