@@ -383,9 +383,15 @@ Status own_messages(FileState& file, Address object, MessageType type) noexcept 
             Temporary<Editor> editor(file.context, file, object, type);
             H5MOTE_TRY(editor ? rewrite_header(file, object, *editor) : Status::out_of_memory);
         }
-        H5MOTE_TRY(file.order());
-        found.uses.release();
-        (void)forget_own(file, object, found.shareable);
+        // The header no longer says which of its messages an index leads to: the index has to forget them now, also
+        // after an error.
+        const Status ordered = file.order();
+        if (ordered == Status::ok) {
+            found.uses.release();
+        }
+        const Status forgotten = forget_own(file, object, found.shareable);
+        H5MOTE_TRY(ordered);
+        H5MOTE_TRY(forgotten);
         H5MOTE_TRY(file.order());
     }
     return Status::ok;
@@ -456,7 +462,12 @@ Status release_shared_messages(FileState& file, Address object) noexcept {
     Survey found(file);
     H5MOTE_TRY(survey(file, object, MessageType::null, found));
     found.uses.release();
-    const Status status = forget_own(file, object, found.shareable);
+    // Also messages that are not marked: after an error in own_messages() a list may lead to one still.
+    constexpr std::uint32_t kKinds = 1U << static_cast<unsigned>(MessageType::dataspace) |
+                                     1U << static_cast<unsigned>(MessageType::datatype) |
+                                     1U << static_cast<unsigned>(MessageType::fill_value) |
+                                     1U << static_cast<unsigned>(MessageType::filter_pipeline);
+    const Status status = forget_own(file, object, found.shareable | kKinds);
     const Status dense = end_dense_uses(file, object);
     return status == Status::ok ? dense : status;
 }
