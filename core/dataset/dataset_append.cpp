@@ -276,10 +276,12 @@ Status DatasetState::grow_allocated(const std::uint64_t* wanted, bool smaller) n
     if (status == Status::ok) {
         set_dims(larger);
         status = allocate_all(old);
+        bool is_smaller = false;  // shrink() may fail after that
         if (status == Status::ok && smaller) {
             status = shrink(wanted);
+            is_smaller = std::memcmp(dims(), wanted, size / 2) == 0;
         }
-        if (status != Status::ok) {
+        if (status != Status::ok && !is_smaller) {
             set_dims(old);
             cleared_ = false;
             uncleared_ = true;

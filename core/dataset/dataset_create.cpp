@@ -102,9 +102,14 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
 
 // Whether the layout message alone locates the chunks, or the index comes with the first of them.
 bool NewDataset::needs_no_index() const noexcept {
-    const bool later = create_.allocation == AllocationTime::late && (copy_ == nullptr || !copy_->allocated);
+    const bool empty = copy_ == nullptr || !copy_->allocated;
+    const bool later = create_.allocation == AllocationTime::late && empty;
+    // Where a fill value has variable length, libhdf5 1.10 cannot read a dataset without chunks that has an index from
+    // a file that it has opened for reading only: for each chunk it tries to copy the value within the file.
+    const bool filled = H5MOTE_ALL_FORMATS != 0 && !create_.fill.empty() && has_variable_length() && empty &&
+                        create_.allocation != AllocationTime::early;
     return H5MOTE_ALL_FORMATS != 0 &&
-           (layout_.index == ChunkIndex::single || layout_.index == ChunkIndex::implicit || later);
+           (layout_.index == ChunkIndex::single || layout_.index == ChunkIndex::implicit || later || filled);
 }
 
 Status NewDataset::make(Address& address) noexcept {

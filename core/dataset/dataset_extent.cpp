@@ -238,11 +238,10 @@ Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
         (void)clear_cut(H5MOTE_FIXED_CHUNKS == 0 || left ? nullptr : old);
     }
     file_->context.release(MemoryKind::other, old, size);
-    if (status == Status::ok && edges_unfiltered()) {
-        // Chunks that this leaves unfiltered can be read, and the next flush filters them.
-        (void)edges().filter(*this);
-    }
-    return status;
+    H5MOTE_TRY(status);
+    // After an error the dataset is smaller all the same: what this leaves unfiltered can be read, and the next flush
+    // filters it.
+    return edges_unfiltered() ? edges().filter(*this) : Status::ok;
 }
 
 Status DatasetState::store_chunks() noexcept {

@@ -269,16 +269,18 @@ Status write_virtual(DatasetState& dataset, const TransferRequest& request, cons
         return dataset.file().context.fail(Module::dataset, H5MOTE_HERE, Status::not_found, 0, found);
     }
     return visit_sources(
-        dataset, request, space, pairs, memory_size,
-        [](VirtualTransfer& piece) {
-            H5MOTE_TRY(piece.source()->begin_change());
-            H5MOTE_TRY(piece.transfer_piece());
-            return piece.source().commit();
-        },
-        found);
+        dataset, request, space, pairs, memory_size, [](VirtualTransfer& piece) { return piece.write_piece(); }, found);
 }
 
 }  // namespace
+
+Status VirtualTransfer::write_piece() noexcept {
+    mappings_.pause();
+    Status status = source_->begin_change();
+    status = status == Status::ok ? transfer_piece() : status;
+    status = status == Status::ok ? source_.commit() : status;
+    return status == Status::ok ? mappings_.resume(dataset_.mappings_index()) : status;
+}
 
 const VirtualChangesFormat formats::virtual_changes = {&check,         &create, &discard, &check_virtual_extent,
                                                        &write_virtual, &dispose};

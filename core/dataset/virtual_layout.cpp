@@ -42,6 +42,11 @@ Status VirtualLayout::open(Address collection, std::uint32_t index) noexcept {
     return count_ <= heap_.size() ? Status::ok : damaged(H5MOTE_HERE);
 }
 
+Status VirtualLayout::resume(std::uint32_t index) noexcept {
+    GlobalHeap heap(file_);
+    return heap.object(collection_, index, heap_);
+}
+
 Status VirtualLayout::verify() noexcept {
     const Address size = heap_.size();
     if (size < VirtualMappings::least_size(file_.shape()) || size > 0xffffffffU) {

@@ -28,6 +28,10 @@ public:
     /// corrupt_file (also the checksum), io_error, unsupported.
     Status open(Address collection, std::uint32_t index) noexcept;
     std::uint64_t size() const noexcept { return count_; }
+    /// Lets go of the heap collection, so that it can change; what was read of the present mapping stays valid.
+    void pause() noexcept { heap_.close(); }
+    /// Finds the mappings in it again, which are object `index`. Errors as for open().
+    Status resume(std::uint32_t index) noexcept;
     /// Goes to the next mapping; not_found after the last.
     Status next() noexcept;
 

@@ -68,6 +68,9 @@ public:
     /// Transfers the piece at hand between its source and the buffer. Elements that the mapping selects beyond the
     /// extent of the source read as the fill value of the source, as libhdf5 reads them.
     H5MOTE_STEP Status transfer_piece() noexcept;
+    /// The same for a request that writes, and the source is stored. Values of variable length may go to the heap
+    /// collection that has the mappings: no window over it is open meanwhile, which would keep its old content.
+    H5MOTE_STEP Status write_piece() noexcept;
 
     /// Counts the elements of the piece at hand, without those of pieces that were counted before: mappings may
     /// overlap. The memory of the request is the extent itself, or a single element.

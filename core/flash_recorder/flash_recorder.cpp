@@ -101,6 +101,7 @@ Status FlashRecorderBase::flush() noexcept {
     if (device_ == nullptr) {
         return Status::invalid_handle;
     }
+    restarts_ = 0;
     if (!resumed_ || unwritten_ != Unwritten::nothing) {
         H5MOTE_TRY(write_frame());
         H5MOTE_TRY(write_recipe());
@@ -129,6 +130,7 @@ Status FlashRecorderBase::advance(unsigned number, unsigned size) noexcept {
     }
     size += RecordingFrame::kSectionHead;
     if (static_cast<std::size_t>(end_ - next_) < size) {
+        restarts_ = 0;
         H5MOTE_TRY(write_frame());
         H5MOTE_TRY(write_recipe());
         H5MOTE_TRY(make_room(RecordingFrame::kSmallest + size));
@@ -308,8 +310,10 @@ Status FlashRecorderBase::begin_block() noexcept {
 // recorder wrote frames there that wait for the blueprint, the first is taken into memory again; the others are pieces
 // of the blueprint. The log does not go back beyond a block that cannot be erased: its head would be the newest.
 Status FlashRecorderBase::start_over() noexcept {
-    if (head_->previous != counted_) {
-        next_ = end_ = buffer_;  // a piece of the blueprint
+    if (head_->previous != counted_ && next_ != buffer_) {
+        // A piece of the blueprint. If this function fails, the blueprint goes on with it.
+        recipe_done_ = load_le<std::uint32_t>(buffer_ + RecordingFrame::kHead);
+        next_ = end_ = buffer_;
     }
     if (held_ != 0) {
         const std::uint32_t back = (head_->sequence - held_sequence_) % geometry_.blocks;

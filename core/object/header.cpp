@@ -509,8 +509,11 @@ Status number_first(FileState& file, Address header, const CacheEntry& block) no
 }
 
 void keep_number_first(FileState& file, Address header, MessageType info) noexcept {
+    if (file.is_atomic() || !keep(HeaderRule::numbers_first) || file.cache.next_phase(Phase::index) != Phase::index) {
+        return;  // no number waits in any block
+    }
     MessageIterator message(file, header);
-    if (keep(HeaderRule::numbers_first) && !file.is_atomic() && message.next(info) == Status::ok && message.block()) {
+    if (message.next(info) == Status::ok && message.block()) {
         file.keep_number_first(*message.block());
     }
 }

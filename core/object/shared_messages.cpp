@@ -414,6 +414,8 @@ Status SharedMessages::forget(HeapContent& body, Address header, bool& found) no
     H5MOTE_TRY(compare.set(body));
     compare.set_place(header);
     H5MOTE_TRY(find(compare, found));
+    // An equal message that others use stays.
+    found = found && !found_.in_heap && found_.header == header;
     return found ? lower(compare) : Status::ok;
 }
 

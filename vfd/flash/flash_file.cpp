@@ -251,9 +251,10 @@ Status FlashLog::write(std::uint64_t address, ConstBytes from) noexcept {
         H5MOTE_TRY(outward(write_piece(static_cast<std::uint32_t>(address >> page_log2_), offset, {at, run})));
         address += run;
         at += run;
+        // Also if the next page fails: pages behind the end would never be unmapped, and would not read as zero later.
+        file_size_ = address > file_size_ ? address : file_size_;
     }
     counts_.written += from.size();
-    file_size_ = end > file_size_ ? end : file_size_;
     return Status::ok;
 }
 

@@ -120,6 +120,21 @@ Status FlashLog::put_bytes(const std::byte* from, std::uint32_t size) noexcept {
 // continue, and because a mount tells from it whether limit_ was the limit: no_space.
 Status FlashLog::open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept {
     unsigned failures = 0;
+    // Few blocks must not be used up while a chip fails for a moment: without two that are free none becomes free.
+    const std::uint32_t part = limit_ == kNoFlashPage ? kAttempts : distance(after, limit_) / 4;
+    const unsigned attempts = part < 2 ? 2 : part < kAttempts ? part : kAttempts;
+    const std::uint32_t old_head = head_;
+    std::uint32_t ahead = bad_ahead_;
+    // After a failure head_ is what it was: a block without a header must not become the one that the next header
+    // names, and blocks that only failed for a while are tried again instead of being used up.
+    const auto fail = [&](Status status) {
+        if (old_head != kNoFlashPage && head_ != old_head) {
+            head_ = old_head;
+            close_block();
+        }
+        bad_ahead_ = ahead;
+        return status;
+    };
     std::uint32_t bad = 0;  // bad blocks passed over that bad_ahead_ still counts
     std::uint32_t block = next(after);
     for (std::uint32_t seen = 0; seen < geometry_.blocks && block != limit_; ++seen, block = next(block)) {
@@ -165,13 +180,14 @@ Status FlashLog::open_block(std::uint32_t after, std::uint32_t previous, bool ba
         } else if (device_.mark_bad(block) == Status::ok && known_bad(block)) {
             ++bad_;
             ++bad_ahead_;
+            ++ahead;
             ++bad;
         }
-        if (++failures == kAttempts) {
-            return status;
+        if (++failures == attempts) {
+            return fail(status);
         }
     }
-    return unanswered_ ? Status::io_error : Status::no_space;
+    return fail(unanswered_ || failures != 0 ? Status::io_error : Status::no_space);
 }
 
 Status FlashLog::open_next() noexcept {

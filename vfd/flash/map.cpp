@@ -278,7 +278,10 @@ Status FlashLog::grow(std::uint32_t page) noexcept {
         if (root_ != 0) {
             std::memset(node_, 0, std::size_t{4} * kFanOut);
             set_entry(node_, 0, root_);
-            H5MOTE_TRY(write_node(flash_key(height_ + 1U, 0), 0, 0, 0, root_));
+            // If that fails, root_ must still be the place of the root.
+            Place place = 0;
+            H5MOTE_TRY(write_node(flash_key(height_ + 1U, 0), 0, 0, 0, place));
+            root_ = place;
         }
         ++height_;
     }
