@@ -415,6 +415,26 @@ TEST(VariableFillValues, Libhdf5MakesItLarger) {
               (std::vector<std::string>{"fill", "h5mote", "fill", "nothing", "libhdf5", "fill", "fill"}));
     machine.close();
 }
+
+// Before any chunk is written: for each chunk that an index could have, libhdf5 1.10 would copy the value in the file.
+TEST(VariableFillValues, Libhdf5ReadsNoChunksForReading) {
+    for (const FormatVersion low : {FormatVersion::standard, FormatVersion::earliest, FormatVersion::v110}) {
+        MallocAllocator memory;
+        GrowingMemoryDriver storage{memory};
+        Machine machine(memory, storage);
+        machine.access.low = low;
+        ASSERT_EQ(machine.create(), Status::ok);
+        DatasetCreate properties;
+        properties.chunk = {4};
+        ASSERT_EQ(machine.create_texts("fill", 10, properties), Status::ok);
+        machine.close();
+        const Hdf5Id file = open_image({storage.contents().data(), storage.contents().size()});
+        const Hdf5Id dataset(H5Dopen2(file, "data", H5P_DEFAULT), H5Dclose);
+        const Hdf5Id type(H5Dget_type(dataset), H5Tclose);
+        char* texts[10] = {};
+        EXPECT_GE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts), 0) << static_cast<int>(low);
+    }
+}
 #endif
 
 }  // namespace h5mote_test
