@@ -170,7 +170,8 @@ private:
         return movable(message) ||
                (H5MOTE_ALL_FORMATS != 0 && moves_ != Moves::movable && message.type() != MessageType::continuation);
     }
-    // Whether a head can state the size of the message: before the layout is known, or with the padding that it asks for.
+    // Whether a head can state the size of the message: before the layout is known, or with the padding that it asks
+    // for.
     Status check_size() const noexcept {
         return size_ <= 0xffff ? Status::ok
                                : file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size_);

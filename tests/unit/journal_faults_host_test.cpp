@@ -273,6 +273,10 @@ TEST(JournalFaults, WhatCannotBeTakenBackIsDiscarded) {
     log.disarm();
     EXPECT_EQ(fill(journal, 0, 3, 10), Status::io_error);
     EXPECT_EQ(journal.truncate(10), Status::io_error);
+    // A part of the write is in the log: it is neither read nor committed.
+    std::byte byte{};
+    EXPECT_EQ(journal.read(Usage::raw_data, 0, {&byte, 1}), Status::io_error);
+    EXPECT_EQ(journal.sync(), Status::io_error);
     ASSERT_EQ(journal.discard(), Status::ok);
     EXPECT_EQ(length(journal), 600U);
     EXPECT_TRUE(holds(journal, 0, 600, 1));

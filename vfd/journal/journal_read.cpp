@@ -68,7 +68,7 @@ Status RedoLog::read(Usage usage, std::uint64_t from, Bytes to) noexcept {
     if (!open_) {
         return Status::invalid_handle;
     }
-    if (!within(from, to.size(), file_size_)) {
+    if (broken_ || !within(from, to.size(), file_size_)) {
         return Status::io_error;
     }
     auto address = static_cast<Address>(from);

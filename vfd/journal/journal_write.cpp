@@ -97,8 +97,8 @@ Status RedoLog::truncate(std::uint64_t length) noexcept {
 // A sync that finds the log half full (or filled up to `checkpoint`) empties it, so that the next transaction has at
 // least the other half.
 Status RedoLog::sync() noexcept {
-    if (!open_) {
-        return Status::invalid_handle;
+    if (!open_ || broken_) {
+        return broken_ ? Status::io_error : Status::invalid_handle;
     }
     const std::uint32_t half = options_.limit / 2;
     const std::uint32_t full = options_.checkpoint < half ? options_.checkpoint : half;

@@ -122,8 +122,10 @@ public:
     /// Reads what was written last, synced or not.
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
     /// read_only. no_space: the log or the home has no room. io_error: writing to the log failed. Nothing is changed
-    /// after an error. Whether the home has room is known only where it takes the room when it is extended: a home that
-    /// is a file of a full disk (PosixDriver) may say so when the log is carried over, see sync().
+    /// after an error; if the log cannot be read either, so that this cannot be made sure of, all calls but discard()
+    /// and open() return io_error from then on. Whether the home has room is known only where it takes the room when it
+    /// is extended: a home that is a file of a full disk (PosixDriver) may say so when the log is carried over, see
+    /// sync().
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
     /// Commits. When the log is full, also carries it over, which takes as long as writing `checkpoint` bytes. io_error
     /// or no_space from the log: nothing is committed yet, and the call can be repeated. An error while carrying over
