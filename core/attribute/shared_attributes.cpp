@@ -309,9 +309,11 @@ Status survey(FileState& file, Address object, MessageType type, Survey& found) 
     return status == Status::not_found ? Status::ok : status;
 }
 
-// The indexes forget the messages of those types in the object's own header. An error is that of the last one which an
+// The indexes forget the messages of those types in the object's own header: `marked` ones, and `others` if an index
+// leads to them all the same. An error is that of the last one which an
 // index could not forget.
-Status forget_own(FileState& file, Address object, std::uint32_t types) noexcept {
+Status forget_own(FileState& file, Address object, std::uint32_t marked, std::uint32_t others = 0) noexcept {
+    const std::uint32_t types = marked | others;
     Status result = Status::ok;
     for (unsigned i = 0; types >> i != 0; ++i) {
         const auto type = static_cast<MessageType>(i);
@@ -339,7 +341,7 @@ Status forget_own(FileState& file, Address object, std::uint32_t types) noexcept
             }
             std::memcpy(copy.data(), message.body().data(), size);
         }
-        const Status status = forget_shareable_message(file, type, copy.first(size), object);
+        const Status status = forget_shareable_message(file, type, copy.first(size), object, (marked >> i & 1U) != 0);
         result = status == Status::ok ? result : status;
     }
     return result;
@@ -467,7 +469,7 @@ Status release_shared_messages(FileState& file, Address object) noexcept {
                                      1U << static_cast<unsigned>(MessageType::datatype) |
                                      1U << static_cast<unsigned>(MessageType::fill_value) |
                                      1U << static_cast<unsigned>(MessageType::filter_pipeline);
-    const Status status = forget_own(file, object, found.shareable | kKinds);
+    const Status status = forget_own(file, object, found.shareable, kKinds);
     const Status dense = end_dense_uses(file, object);
     return status == Status::ok ? dense : status;
 }

@@ -113,7 +113,8 @@ Status count_users(FileState& file, MessageType type, ConstBytes reference, std:
     });
 }
 
-Status forget_shareable_message(FileState& file, MessageType type, ConstBytes body, Address header) noexcept {
+Status forget_shareable_message(FileState& file, MessageType type, ConstBytes body, Address header,
+                                bool marked) noexcept {
     bool found = false;
     for (std::size_t cut = 0; !found && cut <= kMostPadding && cut < body.size(); ++cut) {
         Temporary<SharedMessages> messages(file.context, file, type);
@@ -125,7 +126,7 @@ Status forget_shareable_message(FileState& file, MessageType type, ConstBytes bo
             return status == Status::not_found ? Status::ok : status;
         }
         BytesContent content(body.first(body.size() - cut));
-        H5MOTE_TRY(messages->forget(content, header, found));
+        H5MOTE_TRY(messages->forget(content, header, marked, found));
     }
     return Status::ok;
 }

@@ -95,8 +95,11 @@ Status release_shared_message(FileState& file, MessageType type, ConstBytes refe
 /// How many use that message, to which the bytes in place of a body lead.
 Status count_users(FileState& file, MessageType type, ConstBytes reference, std::uint32_t& users) noexcept;
 /// The index forgets the message `body` of that type in the header at `header`, which is about to change or to go.
-/// Headers of version 1 may have padding behind it.
-Status forget_shareable_message(FileState& file, MessageType type, ConstBytes body, Address header) noexcept;
+/// Headers of version 1 may have padding behind it. `marked`: the header says that an index has the message; where
+/// others use an equal one, which the heap has then, it is used once less. Else only a record that leads to the header
+/// goes.
+Status forget_shareable_message(FileState& file, MessageType type, ConstBytes body, Address header,
+                                bool marked) noexcept;
 
 /// The functions, if the file has shared messages and the program can change them; else nullptr.
 inline const SharedMessageChangesFormat* shared_changes(FileState& file) noexcept {

@@ -408,14 +408,13 @@ Status SharedMessages::release(ConstBytes id, bool& gone) noexcept {
     return found ? lower(compare) : Status::ok;
 }
 
-Status SharedMessages::forget(HeapContent& body, Address header, bool& found) noexcept {
+Status SharedMessages::forget(HeapContent& body, Address header, bool marked, bool& found) noexcept {
     SharedMessageCompare compare(file_, heap_, type_);
     H5MOTE_TRY(hold_table());
     H5MOTE_TRY(compare.set(body));
     compare.set_place(header);
     H5MOTE_TRY(find(compare, found));
-    // An equal message that others use stays.
-    found = found && !found_.in_heap && found_.header == header;
+    found = found && (marked || (!found_.in_heap && found_.header == header));
     return found ? lower(compare) : Status::ok;
 }
 

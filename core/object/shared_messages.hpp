@@ -69,7 +69,7 @@ public:
     /// As release_shared_message(), count_users() and forget_shareable_message().
     Status release(ConstBytes id, bool& gone) noexcept;
     Status count_users(ConstBytes id, std::uint32_t& users) noexcept;
-    Status forget(HeapContent& body, Address header, bool& found) noexcept;
+    Status forget(HeapContent& body, Address header, bool marked, bool& found) noexcept;
 
 private:
     Status hold_table() noexcept;
