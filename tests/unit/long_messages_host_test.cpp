@@ -4,15 +4,18 @@
 
 #if defined(H5MOTE_TEST_HDF5) && H5MOTE_WRITE && H5MOTE_ALL_FORMATS && H5MOTE_OTHER_FILES
 
-#include "hdf5_files.hpp"
+#include "hdf5_image.hpp"
 #include "sound.hpp"
 
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <string>
+#include <vector>
 
 using namespace h5mote;
 using namespace h5mote_test;
