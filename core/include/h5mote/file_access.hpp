@@ -91,7 +91,10 @@ struct NoSharedMessages {
 struct FileCreate {
     /// Bytes of a file address: 4 or 8. With 4 the file, with its user block, can grow to at most 4 GiB (the limit of
     /// FAT32, too; no_space from there on), but its metadata, and the memory for them, take up to half as much. Any
-    /// HDF5 library reads either.
+    /// HDF5 library reads either, but for references of the first generation, on which libhdf5 does not agree with
+    /// itself: in files with addresses of four bytes they have 4 bytes (8 for regions) here, as in libhdf5 1.12 and
+    /// newer; libhdf5 1.10 and older expect 8 and 12, and do not read them. Dimension scales consist of such
+    /// references.
     ///
     /// With 4 the index of a dataset with one unlimited dimension has room for as many unfiltered chunks as 4 GiB hold,
     /// and is smaller for it. A chunk further out, in a dataset whose chunks are not stored one after the other, has no
