@@ -1,5 +1,5 @@
-// Chips that fail for a while and then work again. The session goes on after the errors: what sync() made durable stays,
-// no page that the file does not have is kept, and a chip that has room can be written again.
+// Chips that fail for a while and then work again. The session goes on after the errors: what sync() made durable
+// stays, no page that the file does not have is kept, and a chip that has room can be written again.
 #include "flash_outage.hpp"
 #include "sweep.hpp"
 #include "test.hpp"
@@ -281,9 +281,7 @@ public:
     unsigned cuts() const { return cuts_; }
 
 private:
-    std::uint32_t below(std::uint64_t count) {
-        return count == 0 ? 0 : static_cast<std::uint32_t>(random_() % count);
-    }
+    std::uint32_t below(std::uint64_t count) { return count == 0 ? 0 : static_cast<std::uint32_t>(random_() % count); }
     bool one_in(std::uint32_t count) { return below(count) == 0; }
     void wrong(const std::string& what) { wrong_ = wrong_.empty() ? what : wrong_; }
     std::uint64_t capacity() const { return rig_.driver.usage().capacity; }
@@ -292,8 +290,7 @@ private:
     void trouble() {
         static constexpr unsigned kCalls[] = {FlashOutage::kPrograms, FlashOutage::kErases, FlashOutage::kReads,
                                               kWrites, kAll};
-        static constexpr FlashCut kCuts[] = {FlashCut::not_begun, FlashCut::torn, FlashCut::partly,
-                                             FlashCut::unstable};
+        static constexpr FlashCut kCuts[] = {FlashCut::not_begun, FlashCut::torn, FlashCut::partly, FlashCut::unstable};
         if (one_in(12) && rig_.device.is_over()) {
             const std::uint32_t after = below(one_in(2) ? 4 : 60);
             const std::uint32_t count = 1 + below(one_in(2) ? 3 : one_in(2) ? 30 : 400);
