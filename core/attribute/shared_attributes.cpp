@@ -310,8 +310,7 @@ Status survey(FileState& file, Address object, MessageType type, Survey& found) 
 }
 
 // The indexes forget the messages of those types in the object's own header: `marked` ones, and `others` if an index
-// leads to them all the same. An error is that of the last one which an
-// index could not forget.
+// leads to them all the same. Returns the last error; the other messages are forgotten.
 Status forget_own(FileState& file, Address object, std::uint32_t marked, std::uint32_t others = 0) noexcept {
     const std::uint32_t types = marked | others;
     Status result = Status::ok;

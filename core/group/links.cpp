@@ -95,11 +95,10 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link,
     return H5MOTE_ALL_FORMATS != 0 && dense ? number_first(file, group, *message.block()) : Status::ok;
 }
 
-Status number_stays_first(FileState& file, Address group, const LinkMessage& link) noexcept {
+void number_stays_first(FileState& file, Address group, const LinkMessage& link) noexcept {
     if (H5MOTE_ALL_FORMATS != 0 && link.has_order) {
         keep_number_first(file, group, MessageType::link_info);
     }
-    return Status::ok;
 }
 
 }  // namespace
@@ -137,7 +136,8 @@ Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
         }
     }
     H5MOTE_TRY(add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape())));
-    return number_stays_first(file, group, link);
+    number_stays_first(file, group, link);
+    return Status::ok;
 }
 
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept {
@@ -155,7 +155,8 @@ Status replace_link(FileState& file, Address group, std::string_view name, LinkM
         H5MOTE_TRY(find_link(message, name, replaced));
         H5MOTE_TRY(replace_short_message(message, LinkContent(link, file.shape())));
     }
-    return number_stays_first(file, group, link);
+    number_stays_first(file, group, link);
+    return Status::ok;
 }
 
 Status changeable_storage(FileState& file, Address group, LinkStorage& kind) noexcept {
