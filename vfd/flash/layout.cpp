@@ -57,14 +57,19 @@ FlashLog::Reserve FlashLog::reserve(std::uint32_t good, const FlashGeometry& geo
     return result;
 }
 
-// The fewest blocks of which a page remains. One block more must not leave fewer, which it could where several of the
-// numbers above grow at once.
+// The fewest blocks of which a page remains. One block more must not leave fewer, and a page must remain of two or
+// three more, too, although several of the numbers above may grow at once. After that they grow more slowly than the
+// blocks.
 std::uint32_t FlashLog::fewest_blocks(const FlashGeometry& geometry, const FlashFormat& format,
                                       const FlashOptions& options) noexcept {
     const std::uint32_t least = (format.page_size + kPageOverhead) / (geometry.block_size / 2) + 1;
     for (std::uint32_t blocks = 1;; ++blocks) {
-        const Reserve kept = reserve(blocks + 1, geometry, format, options);
-        if (kept.start + kept.slack + least <= blocks) {
+        std::uint32_t more = 0;
+        for (bool enough = true; enough && more < 4; more += enough ? 1 : 0) {
+            const Reserve kept = reserve(blocks + more, geometry, format, options);
+            enough = kept.start + kept.slack + least <= blocks + (more == 1 ? 0 : more);
+        }
+        if (more == 4) {
             return blocks;
         }
     }
