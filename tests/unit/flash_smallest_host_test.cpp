@@ -15,10 +15,10 @@ TEST(FlashSmallest, LargerChipsHaveRoomToo) {
     for (const FlashGeometry& chip : {FlashGeometry{0, 512, 256, 1, 0xff}, FlashGeometry{0, 1024, 256, 1, 0xff},
                                       FlashGeometry{0, 1024, 256, 256, 0}, FlashGeometry{0, 2048, 256, 1, 0xff},
                                       FlashGeometry{0, 2048, 512, 512, 0xff}}) {
-        for (const std::uint16_t changes : {8, 10, 27, 32, 64}) {
+        for (const unsigned changes : {8U, 10U, 27U, 32U, 64U}) {
             for (unsigned reserve = 5; reserve <= 50; reserve += step) {
                 const FlashFormat format{128, static_cast<std::uint8_t>(reserve)};
-                const FlashOptions options{changes, false};
+                const FlashOptions options{static_cast<std::uint16_t>(changes), false};
                 FlashGeometry geometry = chip;
                 const std::uint32_t fewest = FlashDriver::fewest_blocks(geometry, format, options);
                 for (std::uint32_t more = 0; more < 6; ++more) {
