@@ -264,13 +264,12 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
         link.name = bytes_of(name);
         status = insert_link(file, parent.address, link);
     }
-    bool led_to = false;  // by an index of shared messages
     if (const SharedMessageChangesFormat* const format = status == Status::ok ? nullptr : shared_changes(file)) {
-        led_to = format->release_all(file, link.address) != Status::ok;
+        (void)format->release_all(file, link.address);
     }
     if (status != Status::ok && state != nullptr) {
-        DatasetState::unmake(*state, led_to);
-    } else if (status != Status::ok && !led_to) {
+        DatasetState::unmake(*state);
+    } else if (status != Status::ok) {
         content.unmake(link.address);
     }
     if (status != Status::ok) {

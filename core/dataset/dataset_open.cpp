@@ -409,7 +409,7 @@ Status DatasetState::dispose(FileState& file, Address address, Disposal& disposa
     return visit(file, address, [&](DatasetState& state) { return state.dispose(disposal); });
 }
 
-void DatasetState::unmake(DatasetState& state, bool keeps_header) noexcept {
+void DatasetState::unmake(DatasetState& state) noexcept {
     FileState& file = *state.file_;
     const Address address = state.address_;
     Disposal disposal(file, false);
@@ -417,9 +417,7 @@ void DatasetState::unmake(DatasetState& state, bool keeps_header) noexcept {
     state.drop_buffers();
     (void)state.dispose(disposal);
     discard(&state);
-    if (H5MOTE_ALL_FORMATS == 0 || !keeps_header) {
-        (void)dispose_header(file, address, disposal);
-    }
+    (void)dispose_header(file, address, disposal);
 }
 
 Status DatasetState::dispose(Disposal& disposal) noexcept {

@@ -88,7 +88,7 @@ public:
 
     /// Deletes a dataset that no link leads to yet and destroys its state, of which the caller has the only reference:
     /// releases the file space of its data, its chunk index and its object header.
-    H5MOTE_STEP static void unmake(DatasetState& state, bool keeps_header = false) noexcept;
+    H5MOTE_STEP static void unmake(DatasetState& state) noexcept;
     /// Calls `work` with the dataset whose header is at `address`, of which no handle is open, for what does not depend
     /// on its datatype.
     template <typename Work>

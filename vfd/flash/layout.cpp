@@ -64,12 +64,12 @@ std::uint32_t FlashLog::fewest_blocks(const FlashGeometry& geometry, const Flash
                                       const FlashOptions& options) noexcept {
     const std::uint32_t least = (format.page_size + kPageOverhead) / (geometry.block_size / 2) + 1;
     for (std::uint32_t blocks = 1;; ++blocks) {
-        std::uint32_t more = 0;
-        for (bool enough = true; enough && more < 4; more += enough ? 1 : 0) {
+        bool enough = true;
+        for (std::uint32_t more = 0; enough && more < 4; ++more) {
             const Reserve kept = reserve(blocks + more, geometry, format, options);
             enough = kept.start + kept.slack + least <= blocks + (more == 1 ? 0 : more);
         }
-        if (more == 4) {
+        if (enough) {
             return blocks;
         }
     }
