@@ -78,9 +78,9 @@ void judge(const Image& image, unsigned length, const std::string& where, Tally&
     }
     tally.cut(true);
     std::string bad = libhdf5_finds_all(image, length) ? "" : "libhdf5 does not find all; ";
-    std::vector<std::byte> storage(image.size() + 8192);
-    MemoryDriver driver({storage.data(), storage.size()});
-    EXPECT_EQ(driver.write(Usage::raw_data, 0, {image.data(), image.size()}), Status::ok);
+    MallocAllocator allocator;
+    GrowingMemoryDriver driver(allocator);
+    EXPECT_EQ(driver.assign({image.data(), image.size()}), Status::ok);
     bad += we_find_all(driver, "ours after the cut") ? "" : "we do not find all; ";
     if (bad.empty()) {
         const std::vector<std::byte> after = image_of(driver);
@@ -93,9 +93,9 @@ void judge(const Image& image, unsigned length, const std::string& where, Tally&
 
 void cut(unsigned length, Tally& tally) {
     const Image begin = with_cache_image(length);
-    std::vector<std::byte> storage(begin.size() + 8192);
-    MemoryDriver memory({storage.data(), storage.size()});
-    ASSERT_EQ(memory.write(Usage::raw_data, 0, {begin.data(), begin.size()}), Status::ok);
+    MallocAllocator allocator;
+    GrowingMemoryDriver memory(allocator);
+    ASSERT_EQ(memory.assign({begin.data(), begin.size()}), Status::ok);
     RecordingDriver driver(memory);
     ASSERT_TRUE(we_find_all(driver, "ours")) << length << " characters";
     for_each_cut(driver, 0, [&](const Image& image, std::size_t, const std::string& where) {

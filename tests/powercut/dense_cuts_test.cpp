@@ -186,9 +186,8 @@ private:
         MallocAllocator allocator;
         NullPort port;
         Library library(allocator, port, {}, formats::all);
-        std::vector<std::byte> storage(image.size() + 65536);
-        MemoryDriver driver({storage.data(), storage.size()});
-        if (driver.write(Usage::raw_data, 0, {image.data(), image.size()}) != Status::ok) {
+        GrowingMemoryDriver driver(allocator);
+        if (driver.assign({image.data(), image.size()}) != Status::ok) {
             return false;
         }
         FileAccess access;

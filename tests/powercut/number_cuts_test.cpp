@@ -104,9 +104,8 @@ std::string go_on(const Image& image, const Plan& plan) {
     MallocAllocator allocator;
     NullPort port;
     Library library(allocator, port, {}, formats::all);
-    std::vector<std::byte> storage(image.size() + 65536);
-    MemoryDriver driver({storage.data(), storage.size()});
-    if (driver.write(Usage::raw_data, 0, {image.data(), image.size()}) != Status::ok) {
+    GrowingMemoryDriver driver(allocator);
+    if (driver.assign({image.data(), image.size()}) != Status::ok) {
         return "not copied; ";
     }
     FileAccess access;
@@ -222,11 +221,10 @@ void sweep(const char* name, std::size_t floor, Plan plan) {
     Tally tally(name);
     for (const unsigned end = plan.seed + 20; plan.seed != end; ++plan.seed) {
         const Image begin = made_by_libhdf5(plan);
-        std::vector<std::byte> storage(std::size_t{1} << 18);
-        MemoryDriver memory({storage.data(), storage.size()});
-        ASSERT_EQ(memory.write(Usage::raw_data, 0, {begin.data(), begin.size()}), Status::ok);
-        RecordingDriver driver(memory);
         MallocAllocator allocator;
+        GrowingMemoryDriver memory(allocator);
+        ASSERT_EQ(memory.assign({begin.data(), begin.size()}), Status::ok);
+        RecordingDriver driver(memory);
         NullPort port;
         Library library(allocator, port, {}, formats::all);
         FileAccess access;
