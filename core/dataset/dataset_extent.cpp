@@ -238,10 +238,11 @@ Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
         (void)clear_cut(H5MOTE_FIXED_CHUNKS == 0 || left ? nullptr : old);
     }
     file_->context.release(MemoryKind::other, old, size);
-    H5MOTE_TRY(status);
-    // After an error the dataset is smaller all the same: what this leaves unfiltered can be read, and the next flush
-    // filters it.
-    return edges_unfiltered() ? edges().filter(*this) : Status::ok;
+    if (status == Status::ok && edges_unfiltered()) {
+        // What this leaves unfiltered, for want of memory for instance, can be read, and the next flush filters it.
+        (void)edges().filter(*this);
+    }
+    return status;
 }
 
 Status DatasetState::store_chunks() noexcept {

@@ -395,8 +395,13 @@ Status FreeSpace::drop(MessageIterator& message, std::size_t from, bool& waits) 
     }
     // What the block has before that place may come from a session that ended before its last sync.
     H5MOTE_TRY(file_.barrier());
-    H5MOTE_TRY(file_.cache.flush(Phase::ends));
+    const Status status = file_.cache.flush(Phase::ends);
     waits = message.block()->dirty();
+    if (status != Status::ok) {
+        // What a failed write has left is undefined: the next commit writes the block again, whatever it is made for.
+        MetadataCache::mark_dirty(*message.block(), message.block_size(), Phase::object);
+        return status;
+    }
     return file_.barrier();
 }
 

@@ -1,7 +1,7 @@
 #include "storage.hpp"
 
+#include "failing_driver.hpp"
 #include "flash_simulator.hpp"
-#include "forwarding_driver.hpp"
 
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/flash.hpp>
@@ -40,14 +40,13 @@ public:
     FullStorage() : ForwardingDriver(file_) {}
     Driver& open() override { return *this; }
     void close() override {}
-    void limit(Random& random) override {
+    void disturb(Random& random) override {
         std::uint64_t end = 0;
         need(file_.end_of_file(end), "end_of_file");
         most_ = end + random.pick<std::uint64_t>({0, random.below(64), random.below(600), random.below(6000)});
-        was_limited_ = true;
     }
-    void unlimit() override { most_ = kNoLimit; }
-    bool was_limited() const override { return was_limited_; }
+    void calm() override { most_ = kNoLimit; }
+    bool was_disturbed() const override { return was_disturbed_; }
 
 private:
     static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
@@ -55,7 +54,9 @@ private:
     bool fits(std::uint64_t size) {
         std::uint64_t end = 0;
         need(file_.end_of_file(end), "end_of_file");
-        return size <= most_ || size <= end;
+        const bool fits = size <= most_ || size <= end;
+        was_disturbed_ = was_disturbed_ || !fits;
+        return fits;
     }
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
         return fits(address + from.size()) ? file_.write(usage, address, from) : Status::no_space;
@@ -67,7 +68,35 @@ private:
     MallocAllocator allocator_;
     GrowingMemoryDriver file_{allocator_};
     std::uint64_t most_ = kNoLimit;
-    bool was_limited_ = false;
+    bool was_disturbed_ = false;
+};
+
+// A storage of which a call fails during some of the steps, or all calls from then on: a bus that is disturbed, a card
+// that is pulled out and put back.
+class FailingStorage final : public Storage {
+public:
+    Driver& open() override { return driver_; }
+    void close() override {}
+    void disturb(Random& random) override {
+        h5mote_test::DriverFault fault;
+        fault.at = 1 + random.below(random.pick<std::uint64_t>({2, 10, 100}));
+        fault.persistent = random.one_in(3);
+        fault.whole_raw_data = true;
+        fault.torn_bytes = random.below(random.pick<std::size_t>({1, 20, 600}));
+        driver_.arm(fault);
+    }
+    void calm() override {
+        was_disturbed_ = was_disturbed_ || driver_.failures() != 0;
+        driver_.disarm();
+    }
+    Status refusal() const override { return Status::io_error; }
+    bool was_disturbed() const override { return was_disturbed_; }
+
+private:
+    MallocAllocator allocator_;
+    GrowingMemoryDriver file_{allocator_};
+    h5mote_test::FailingDriver driver_{file_};
+    bool was_disturbed_ = false;
 };
 
 class BufferStorage final : public Storage {
@@ -213,6 +242,7 @@ Blob Storage::contents() {
 bool Storage::load(const Blob& file) {
     Driver& driver = open();
     need(driver.truncate(0), "truncate");
+    need(driver.sync(), "sync");  // until then the room of the file before is not free
     const Status status = driver.write(Usage::raw_data, 0, {file.data(), file.size()});
     if (status != Status::no_space) {
         need(status, "write");
@@ -238,6 +268,9 @@ std::unique_ptr<Storage> make_storage(const std::string& name, Random& random) {
     }
     if (name == "journal") {
         return std::make_unique<JournalStorage>(random);
+    }
+    if (name == "failing") {
+        return std::make_unique<FailingStorage>();
     }
     if (name == "region") {
         return std::make_unique<RegionStorage>(random);

@@ -34,6 +34,7 @@ Machine::Machine(Random& random, bool with_everything) : everything(with_everyth
         memory.reset(new std::byte[kSize]);
         arena.emplace(Bytes{memory.get(), kSize});
     }
+    failing.emplace(arena ? static_cast<Allocator&>(*arena) : heap);
     library.emplace(allocator(), port, writing_filters(), formats_of(everything));
 }
 
@@ -54,7 +55,8 @@ Writing::Writing(std::uint64_t seed, const WritingOptions& options, Machine* sha
     if (storage_ == nullptr) {
         differ("storage: unknown");
     }
-    tell("storage %s\n", name.c_str());
+    lacks_memory_ = random_.one_in(4);
+    tell("storage %s%s\n", name.c_str(), lacks_memory_ ? ", short of memory" : "");
     everything_ = shared_ != nullptr ? shared_->everything : H5MOTE_ALL_FORMATS != 0 && random_.one_in(2);
     start();
 }
@@ -152,9 +154,10 @@ Blob Writing::end() {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         // Profile `logger` allocates what the next appends need, and goes on with creation orders.
         // Calls that were refused may have taken a number, or space. A copy that found no room to give up its staging
-        // group is counted once more.
-        const bool all = counts_.refused == 0 && !uncertain_;
-        compare_facts(read_image(mine), read_image(other), {all, !renewed_, all, !storage_->was_limited()});
+        // group is counted once more, and what lost its last link or attribute may go on with its orders.
+        const bool calm = !was_disturbed_;
+        const bool all = counts_.refused == 0 && !uncertain_ && calm;
+        compare_facts(read_image(mine), read_image(other), {all, !renewed_ && calm, all, calm});
     }
     if (everything_ && random_.one_in(2)) {
         repack(random_.one_in(2) ? mine : other);
@@ -188,6 +191,10 @@ void Writing::reopen(Random& random) {
     }
 }
 
+bool Writing::is_refusal(Status status) {
+    return status == storage_->refusal() || (status == Status::out_of_memory && memory().failures() != 0);
+}
+
 bool Writing::done(Status status, const std::string& what, std::initializer_list<Status> allowed) {
     if (status == Status::ok) {
         ++counts_.operations;
@@ -201,11 +208,18 @@ bool Writing::done(Status status, const std::string& what, std::initializer_list
     const bool torn = status == Status::unsupported && !session_->access.torn_headers &&
                       library().trail().newest().value == static_cast<std::uint64_t>(Feature::ordered_writing);
     if (!torn && (status != Status::unsupported || everything_) && status != Status::over_budget &&
-        status != Status::no_space && std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
+        !is_refusal(status) && std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
         differ(what + ": " + say(library(), status));
     }
     library().trail().clear();
     return false;
+}
+
+void Writing::expect_exists(Status status, const std::string& what) {
+    if (status != Status::already_exists && done(status, what)) {
+        differ(what + ": a name that exists is taken");
+    }
+    library().trail().clear();
 }
 
 std::size_t Writing::any_object(Random& random, bool (*fits)(const ObjectValue&), bool& found) const {
@@ -283,10 +297,7 @@ void Writing::create_group(Random& random) {
     const bool exists = model_.objects[parent].links.count(name) != 0;
     auto made = session_->file.root().create_group(path, create);
     if (exists) {
-        if (made.status() != Status::already_exists && made.status() != Status::unsupported) {
-            differ("create_group: an existing name gives " + say(library(), made.status()));
-        }
-        return;
+        return expect_exists(made.status(), "create_group");
     }
     if (!done(made.status(), "create_group")) {
         return;
@@ -394,11 +405,21 @@ void Writing::close_dataset(Random& random) {
 void Writing::run(const Step& step) {
     // A handle that cannot be closed is gone all the same, with what it had in memory.
     Random room(~step.seed);
-    if (step.kind != StepKind::close_dataset && step.kind != StepKind::reopen && room.one_in(3)) {
-        storage_->limit(room);
+    const bool closes = step.kind == StepKind::close_dataset || step.kind == StepKind::reopen;
+    if (!closes && room.one_in(3)) {
+        storage_->disturb(room);
+    }
+    if (!closes && lacks_memory_ && room.one_in(3)) {
+        memory().arm(1 + room.below(room.pick<std::uint64_t>({3, 20, 200})), room.one_in(3));
     }
     take(step);
-    storage_->unlimit();
+    calm();
+}
+
+void Writing::calm() {
+    storage_->calm();
+    was_disturbed_ = was_disturbed_ || memory().failures() != 0 || storage_->was_disturbed();
+    memory().arm(0, false);
 }
 
 void Writing::take(const Step& step) {
@@ -452,10 +473,10 @@ void Writing::take(const Step& step) {
         case StepKind::flush: {
             tell("flush\n");
             Status status = session_->file.flush();
-            if (status == Status::no_space) {
+            if (is_refusal(status)) {
                 // Everything is still in memory.
                 tell("  once more\n");
-                storage_->unlimit();
+                calm();
                 status = session_->file.flush();
             }
             if (status != Status::ok) {

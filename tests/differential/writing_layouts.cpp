@@ -106,6 +106,7 @@ void Writing::external(Random& random) {
     ObjectValue& value = add_dataset(parent, name, type, extent);
     value.external = true;
     value.values = random_values(random, type.id(), extent.count());
+    calm();  // external files that were never written have no values that the model could expect
     if (!done(made->write(Selection::all(), type.view(), {value.values.data(), value.values.size()}), "write")) {
         differ("write: external data are refused");
     }
@@ -167,7 +168,7 @@ void Writing::virtual_dataset(Random& random) {
         const ObjectValue& source = model_.objects[parts[i].source];
         paths.push_back(model_.path_of(parts[i].source));
         spaces.push_back(source.extent.dataspace());
-        sets.push_back(std::make_unique<SelectionSet>(library()));
+        sets.push_back(std::make_unique<SelectionSet>(selections_));
         mappings.push_back({".", paths.back(), picks[i].view(*sets.back(), spaces.back()), &spaces.back(),
                             Selection::hyperslab({&parts[i].to, 1}, {&counts[i], 1})});
         const Id from = picks[i].select(source.extent.dims);
@@ -309,7 +310,7 @@ void Writing::references(Random& random) {
         value.values.clear();
         value.known.clear();
     }
-    storage_->unlimit();  // the dataset has no references that the model could expect after a refusal
+    calm();  // the dataset has no references that the model could expect after a refusal
     auto to = root.open_dataset(path);
     if (!done(to.status(), "open_dataset") ||
         !done(to->write(Selection::all(), view, {made.ours.data(), made.ours.size()}), "write")) {
@@ -342,7 +343,7 @@ bool Writing::refer(Random& random, std::size_t i, NewReferences& made) {
     }
     const Extent& extent = model_.objects[target].extent;
     const Pick pick = Pick::random(random, extent.dims, false);
-    SelectionSet set(library());
+    SelectionSet set(selections_);
     const Dataspace space = extent.dataspace();
     tell("  %zu: %s %s\n", i, path.c_str(), pick.text().c_str());
     made.regions[i] = pick.elements(extent.dims);

@@ -4,6 +4,7 @@
 
 #include "selection.hpp"
 #include "storage.hpp"
+#include "test_allocators.hpp"
 #include "tree.hpp"
 #include "writing.hpp"
 
@@ -48,7 +49,7 @@ struct Machine {
     Machine(Random& random, bool everything);
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
-    Allocator& allocator() { return arena ? static_cast<Allocator&>(*arena) : heap; }
+    Allocator& allocator() { return *failing; }
     /// Throws Difference unless the files, which are closed, have given back all memory.
     void expect_unused();
 
@@ -56,6 +57,7 @@ struct Machine {
     std::unique_ptr<std::byte[]> memory;
     std::optional<Arena> arena;
     MallocAllocator heap;
+    std::optional<h5mote_test::FailingAllocator> failing;
     NullPort port;
     std::optional<Library> library;
 };
@@ -152,6 +154,7 @@ public:
 
 private:
     [[gnu::format(printf, 2, 3)]] void tell(const char* format, ...) const;
+    h5mote_test::FailingAllocator& memory() { return *session_->machine->failing; }
     Library& library() { return *session_->machine->library; }
 
     void start();
@@ -166,6 +169,8 @@ private:
     // Counts a call and returns whether h5mote carried it out. Throws Difference if the status is neither ok nor one of
     // the refusals that are allowed.
     bool done(Status status, const std::string& what, std::initializer_list<Status> allowed = {});
+    // Throws Difference if a call carried out what it must not, since there is an object of that name.
+    void expect_exists(Status status, const std::string& what);
     std::size_t any_object(Random& random, bool (*fits)(const ObjectValue&), bool& found) const;
     std::string new_name(Random& random) const;
     Dataset* dataset(std::size_t object);
@@ -174,6 +179,9 @@ private:
     Id other(std::size_t object, hid_t file) const;
 
     void take(const Step& step);
+    // Ends what run() has begun: no call on the storage is refused any more, and no memory.
+    void calm();
+    bool is_refusal(Status status);
     void create_group(Random& random);
     Result<Dataset> create(const std::string& path, const Type& type, std::size_t type_object, const Dataspace& space,
                            const DatasetCreate& create);
@@ -241,9 +249,15 @@ private:
     bool everything_ = false;
     bool shares_messages_ = false;
     bool short_addresses_ = false;
-    bool uncertain_ = false;  ///< has copies from a file in which calls were refused
-    bool renewed_ = false;    ///< attributes may have other creation orders: some were renewed, or refused
+    bool uncertain_ = false;      ///< has copies from a file in which calls were refused
+    bool renewed_ = false;        ///< attributes may have other creation orders: some were renewed, or refused
+    bool lacks_memory_ = false;   ///< during some of the steps memory is refused
+    bool was_disturbed_ = false;  ///< memory, or a call on the storage, was refused
     WritingCounts counts_;
+    // Selections are made even while the library of the session lacks memory.
+    MallocAllocator heap_;
+    NullPort port_;
+    Library selections_{heap_, port_};
     std::unique_ptr<Storage> storage_;
     std::optional<Session> session_;
     Bounds bounds_;

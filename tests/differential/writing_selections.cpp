@@ -79,7 +79,7 @@ void Writing::write(Random& random) {
     if (to == nullptr) {
         return;
     }
-    SelectionSet set(library());
+    SelectionSet set(selections_);
     const Selection selection = pick.view(set, value.extent.dataspace());
     Status status = Status::ok;
     if (packed) {
@@ -91,7 +91,7 @@ void Writing::write(Random& random) {
             std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(i * memory.size()), memory.size(),
                         scattered.begin() + static_cast<std::ptrdiff_t>(places[i] * memory.size()));
         }
-        SelectionSet none(library());
+        SelectionSet none(selections_);
         const Dataspace line = Dataspace::simple({extent});
         status = to->write(selection, memory.view(), line, from.view(none, line), {scattered.data(), scattered.size()});
     }
@@ -123,7 +123,7 @@ void Writing::read(Random& random) {
     if (from == nullptr) {
         return;
     }
-    SelectionSet set(library());
+    SelectionSet set(selections_);
     const std::size_t size = value.type.size();
     Blob seen(elements.size() * size);
     const Status status =
@@ -192,6 +192,7 @@ void Writing::reclaim(Random& random) {
     if (!done(status, "reclaim", {busy ? Status::busy : Status::ok})) {
         return;
     }
+    calm();
     FileInfo info;
     ProblemText problems;
     CheckSummary summary;

@@ -104,6 +104,7 @@ bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const s
     Model attempted;
     bool created = false;
     std::uint64_t failures = 0;
+    bool sound = true;
     {
         Library library{refusing, port, all_filters()};
         // Without free lists every allocation reaches `refusing` and can fail, and `tracking` checks every release.
@@ -116,6 +117,7 @@ bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const s
             failing.arm(fault.driver);
         }
         const bool through = workload.run();
+        sound = through || fault.driver.torn_bytes == 0;
         failures = fault.allocations != 0 ? refusing.failures() : failing.failures();
         refusing.arm(0, 0);
         failing.disarm();
@@ -137,8 +139,10 @@ bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const s
     }
     EXPECT_EQ(tracking.bytes(), 0U) << name << " " << k;
     EXPECT_EQ(tracking.errors(), 0U) << name << " " << k;
-    EXPECT_EQ(verify(storage, acknowledged, attempted, created), "") << name << " " << k;
-    EXPECT_EQ(lost_after_reclaim(storage, fault.allocations == 0), 0U) << name << " " << k;
+    if (sound) {
+        EXPECT_EQ(verify(storage, acknowledged, attempted, created), "") << name << " " << k;
+        EXPECT_EQ(lost_after_reclaim(storage, fault.allocations == 0), 0U) << name << " " << k;
+    }
     return failures > 0;
 }
 
@@ -171,18 +175,22 @@ std::uint64_t sweep_driver(WorkloadOptions options, const std::string& name) {
         const char* name;
         unsigned calls;
         Status status;
+        // What a failing write has stored of its bytes. Where the run ends with it, as when the file was not created
+        // or is being closed, that is a power cut within a sector, against which nothing helps; a session that goes on
+        // repairs it.
+        std::size_t torn_bytes = 0;
     };
     constexpr Kind kKinds[] = {
         {"read", kReadCall, Status::io_error},     {"write", kWriteCall, Status::io_error},
         {"sync", kSyncCall, Status::io_error},     {"truncate", kTruncateCall, Status::io_error},
         {"full", kTruncateCall, Status::no_space}, {"end of file", kEndOfFileCall, Status::io_error},
-        {"all", kAllCalls, Status::io_error},
+        {"all", kAllCalls, Status::io_error},      {"torn write", kWriteCall, Status::io_error, 20},
     };
     std::uint64_t points = 0;
     for (const Kind& kind : kKinds) {
         for (const bool persistent : {false, true}) {
             for (const bool retry : {false, true}) {
-                if (retry && persistent) {
+                if ((retry && persistent) || (kind.torn_bytes != 0 && !retry)) {
                     continue;
                 }
                 options.retry = retry;
@@ -190,6 +198,7 @@ std::uint64_t sweep_driver(WorkloadOptions options, const std::string& name) {
                 fault.driver.persistent = persistent;
                 fault.driver.status = kind.status;
                 fault.driver.calls = kind.calls;
+                fault.driver.torn_bytes = kind.torn_bytes;
                 points += sweep(options, fault,
                                 name + " " + kind.name +
                                     (persistent ? " persistent"

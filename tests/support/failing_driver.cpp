@@ -28,7 +28,8 @@ Status FailingDriver::write(h5mote::Usage usage, std::uint64_t address, h5mote::
     if (!fails(kWriteCall)) {
         return inner().write(usage, address, from);
     }
-    if (fault_.torn_bytes != 0 && fault_.status != Status::no_space) {
+    const bool whole = fault_.whole_raw_data && usage == h5mote::Usage::raw_data;
+    if (fault_.torn_bytes != 0 && fault_.status != Status::no_space && !whole) {
         (void)inner().write(usage, address,
                             from.first(fault_.torn_bytes < from.size() ? fault_.torn_bytes : from.size()));
     }

@@ -27,6 +27,9 @@ struct DriverFault {
     /// A failing write still stores this many of its first bytes, because the driver contract leaves the contents of
     /// the range undefined. Ignored if `status` is no_space, which promises that nothing was written.
     std::size_t torn_bytes = 0;
+    /// Failing writes of raw data store nothing. References to values of variable length stand there, and half of one
+    /// leads nowhere.
+    bool whole_raw_data = false;
 };
 
 class FailingDriver final : public ForwardingDriver {

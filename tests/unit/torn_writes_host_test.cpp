@@ -1,0 +1,162 @@
+// A write of metadata that fails has stored a part of its bytes, as a storage may do that was disturbed. The call
+// returns the error, the session goes on, and the next flush() writes again whatever is torn, even where the change
+// that the write was made for is no longer there.
+#include <h5mote/config.hpp>
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
+
+#include "forwarding_driver.hpp"
+#include "sound.hpp"
+
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+#if H5MOTE_OTHER_FILES
+#include <h5mote/vfd/multi.hpp>
+#endif
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+/// Tears the `at`-th write of metadata from now on, counted from 1.
+class Tearing final : public ForwardingDriver {
+public:
+    explicit Tearing(Driver& inner) noexcept : ForwardingDriver(inner) {
+#if H5MOTE_OTHER_FILES
+        forward_superblock_info(inner);
+#endif
+    }
+    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
+        if (usage == Usage::raw_data || at == 0 || --at != 0) {
+            return ForwardingDriver::write(usage, address, from);
+        }
+        (void)ForwardingDriver::write(usage, address, from.first(from.size() / 2));
+        return Status::io_error;
+    }
+    unsigned at = 0;
+};
+
+/// A call that fails, and what the program does instead.
+struct Change {
+    Status (*make)(File& file);
+    Status (*give_up)(File& file);
+};
+
+Status make_dataset(File& file) {
+    DatasetCreate create;
+    create.chunk = {4};
+    return file.root().create_dataset("log", datatype_of<int>(), Dataspace::simple({4}, {kUnlimited}), create).status();
+}
+Status make_group(File& file) {
+    const Status status = file.root().create_group("group").status();
+    return status == Status::ok ? file.flush() : status;
+}
+Status remove_group(File& file) { return file.root().exists("group") ? file.root().unlink("group") : Status::ok; }
+Status do_nothing(File& /*file*/) { return Status::ok; }
+
+constexpr Change kChanges[] = {{make_dataset, do_nothing}, {make_group, remove_group}};
+
+// Returns whether a write was torn.
+bool tear(Driver& storage, const FileCreate& create, const Change& change, unsigned at) {
+    MallocAllocator heap;
+    NullPort port;
+    Library library(heap, port, {}, formats::all);
+    EXPECT_EQ(File::create(library, storage, {}, create)->close(), Status::ok);
+    Tearing driver(storage);
+    auto file = File::open(library, driver);
+    EXPECT_EQ(file.status(), Status::ok);
+    driver.at = at;
+    const Status status = change.make(*file);
+    const bool torn = driver.at == 0;
+    driver.at = 0;
+    EXPECT_EQ(status, torn ? Status::io_error : Status::ok) << at;
+    EXPECT_EQ(change.give_up(*file), Status::ok) << at;
+    EXPECT_EQ(file->flush(), Status::ok) << at;
+    EXPECT_EQ(file->close(), Status::ok) << at;
+    return torn;
+}
+
+void expect_sound(Driver& storage, unsigned at) {
+    MallocAllocator heap;
+    NullPort port;
+    Library library(heap, port, {}, formats::all);
+    FileAccess access;
+    access.read_only = true;
+    auto file = File::open(library, storage, access);
+    EXPECT_EQ(file.status(), Status::ok) << at;
+    EXPECT_TRUE(file && findings_in(*file).none()) << at;
+}
+
+TEST(TornWrites, AreMadeAgainWithTheNextFlush) {
+    unsigned writes = 0;
+    for (const Change& change : kChanges) {
+        for (const bool records_space : {false, true}) {
+            FileCreate create;
+            create.persist_free_space = records_space;
+            unsigned at = 0;
+            bool torn = true;
+            while (torn && !testing::Test::HasFailure()) {
+                MallocAllocator heap;
+                GrowingMemoryDriver storage(heap);
+                torn = tear(storage, create, change, ++at);
+                expect_sound(storage, at);
+            }
+            writes += at - 1;
+        }
+    }
+    EXPECT_GE(writes, 7U);
+}
+
+#if H5MOTE_OTHER_FILES
+
+/// The parts of a file, in memory.
+class Parts final : public MultiParts {
+public:
+    Status open(unsigned index, std::string_view /*name*/, Driver*& driver) noexcept override {
+        driver = exists_[index] ? &parts_[index] : nullptr;
+        return exists_[index] ? Status::ok : Status::not_found;
+    }
+    Status make(unsigned index, std::string_view /*name*/, Driver*& driver) noexcept override {
+        exists_[index] = true;
+        driver = &parts_[index];
+        return Status::ok;
+    }
+    void close(unsigned /*index*/) noexcept override {}
+
+private:
+    MallocAllocator heap_;
+    GrowingMemoryDriver parts_[kMostParts] = {GrowingMemoryDriver{heap_}, GrowingMemoryDriver{heap_},
+                                              GrowingMemoryDriver{heap_}, GrowingMemoryDriver{heap_},
+                                              GrowingMemoryDriver{heap_}, GrowingMemoryDriver{heap_}};
+    bool exists_[kMostParts] = {};
+};
+
+// The ends of the parts are in the superblock's extension.
+TEST(TornWrites, AreMadeAgainInFilesOfSeveralParts) {
+    unsigned writes = 0;
+    for (const Change& change : kChanges) {
+        unsigned at = 0;
+        bool torn = true;
+        while (torn && !testing::Test::HasFailure()) {
+            Parts parts;
+            MultiDriver storage{parts};
+            ASSERT_EQ(storage.open_or_create(split_layout()), Status::ok);
+            torn = tear(storage, {}, change, ++at);
+            MultiDriver again{parts};
+            ASSERT_EQ(again.open(split_layout()), Status::ok);
+            expect_sound(again, at);
+        }
+        writes += at - 1;
+    }
+    EXPECT_GE(writes, 3U);
+}
+
+#endif
+
+}  // namespace
+
+#endif
