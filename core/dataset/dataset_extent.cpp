@@ -238,11 +238,10 @@ Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
         (void)clear_cut(H5MOTE_FIXED_CHUNKS == 0 || left ? nullptr : old);
     }
     file_->context.release(MemoryKind::other, old, size);
-    if (status == Status::ok && edges_unfiltered()) {
-        // What this leaves unfiltered, for want of memory for instance, can be read, and the next flush filters it.
-        (void)edges().filter(*this);
-    }
-    return status;
+    H5MOTE_TRY(status);
+    // What this leaves unfiltered, for want of memory for instance, can be read, and the next flush filters it.
+    (void)(edges_unfiltered() ? edges().filter(*this) : Status::ok);
+    return Status::ok;
 }
 
 Status DatasetState::store_chunks() noexcept {
