@@ -166,7 +166,7 @@ private:
     Status copy_comment(const Object& from, Object& to) noexcept;
     Status committed_type(Object& user, Address type, NamedDatatype& copy) noexcept;
     Status merge_datatype(Object& from) noexcept;
-    Status find_equal_type(DatatypeView type, Address& found) noexcept;
+    Status find_equal_type(const Object& user, Address address, DatatypeView type, Address& found) noexcept;
 
     // In copy_values.cpp.
     Status copy_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept;

@@ -1,6 +1,7 @@
 // H5O (H5Ocopy) - the objects themselves: groups, datasets with their properties, comments.
 
 #include "copier.hpp"
+#include "equal_type.hpp"
 #include "object_facts.hpp"
 #include "pipeline_message.hpp"
 #include "stored_dataset.hpp"
@@ -102,12 +103,12 @@ Status Copier::copy_datatype(Object& from, const ObjectInfo& info, Result<Object
     return copied_.add(&file_of(from), from.address(), (*copy).address());
 }
 
-// Makes a link to a committed datatype that the destination's file has already, if one is equal.
+// Makes a link to a committed datatype that is equal, if the destination's file has one already.
 Status Copier::merge_datatype(Object& from) noexcept {
     const Result<NamedDatatype> type = NamedDatatype::from(from.duplicate());
     H5MOTE_TRY(type.status());
     Address found = kUndefinedAddress;
-    H5MOTE_TRY(find_equal_type((*type).type(), found));
+    H5MOTE_TRY(find_equal_type(from, from.address(), (*type).type(), found));
     merged_ = found != kUndefinedAddress;
     if (!merged_) {
         return Status::ok;
@@ -127,7 +128,7 @@ Status Copier::committed_type(Object& user, Address address, NamedDatatype& type
         H5MOTE_TRY(original.status());
         const Result<NamedDatatype> stored = NamedDatatype::from(original->duplicate());
         H5MOTE_TRY(stored.status());
-        H5MOTE_TRY(options_.merge_datatypes ? find_equal_type((*stored).type(), copy) : Status::ok);
+        H5MOTE_TRY(options_.merge_datatypes ? find_equal_type(user, address, (*stored).type(), copy) : Status::ok);
         if (copy == kUndefinedAddress) {
             OwnedText name(context());
             H5MOTE_TRY(number_name('t', name));
@@ -154,25 +155,21 @@ Status Copier::committed_type(Object& user, Address address, NamedDatatype& type
     return Status::ok;
 }
 
-// Looks for a committed datatype with a link in the destination's root group. `found` stays undefined if none is equal.
-Status Copier::find_equal_type(DatatypeView type, Address& found) noexcept {
-    LinkIterator links(root_);
-    Link link;
-    Status status = Status::not_found;
-    while (found == kUndefinedAddress && (status = links.next(link)) == Status::ok) {
-        if (link.type() != LinkType::hard) {
-            continue;
-        }
-        Result<Object> object = root_.open_object_at(link.address());
-        H5MOTE_TRY(object.status());
-        const Result<NamedDatatype> other = NamedDatatype::from(static_cast<Object&&>(*object));
-        if (other && equal((*other).type(), type)) {
-            found = link.address();
-        } else if (!other && other.status() != Status::not_found) {
-            return other.status();
-        }
+// Looks in the destination's file, and among the copies that are being made, for a committed datatype that equals the
+// one at `address` of the file of `user`, which is `type`. `found` stays undefined if there is none.
+Status Copier::find_equal_type(const Object& user, Address address, DatatypeView type, Address& found) noexcept {
+    if (is_same_file(user)) {
+        found = address;
+        return Status::ok;
     }
-    return found != kUndefinedAddress || status == Status::not_found ? Status::ok : status;
+    EqualType equal(context(), type);
+    for (const std::string_view path : options_.merge_paths) {
+        H5MOTE_TRY(equal.search(root_, path));
+    }
+    H5MOTE_TRY(equal.search(root_));
+    H5MOTE_TRY(equal.search(staging_));
+    found = equal.found();
+    return Status::ok;
 }
 
 Status Copier::copy_dataset(Object& from, const ObjectInfo& info, Result<Object>& copy) noexcept {

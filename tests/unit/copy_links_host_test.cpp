@@ -291,6 +291,63 @@ TEST_F(CopyLinks, CommittedDatatypesAreMerged) {
     }
 }
 
+// An equal datatype may be anywhere in the destination's file, and it need not have a link.
+TEST_F(CopyLinks, EqualDatatypesAreFoundAnywhere) {
+    Group deep = made(made(other_root.create_group("a")).create_group("b"));
+    NamedDatatype deep_type = made(deep.commit_datatype("type", datatype_of<float>()));
+    NamedDatatype second_type = made(other_root.commit_datatype("z", datatype_of<float>()));
+    NamedDatatype used = made(other_root.commit_datatype("used", datatype_of<std::int16_t>()));
+    Dataset dataset = made(deep.create_dataset("dataset", used, Dataspace::simple({2})));
+    NamedDatatype of_attribute = made(other_root.commit_datatype("attribute", datatype_of<std::uint64_t>()));
+    const std::uint64_t value = 7;
+    ASSERT_EQ(deep.write_attribute("what", of_attribute, datatype_of<std::uint64_t>(), Dataspace::scalar(),
+                                   {reinterpret_cast<const std::byte*>(&value), sizeof value}),
+              Status::ok);
+    const Address used_at = used.address();
+    const Address attribute_at = of_attribute.address();
+    used.close();
+    of_attribute.close();
+    ASSERT_EQ(other_root.unlink("used"), Status::ok);
+    ASSERT_EQ(other_root.unlink("attribute"), Status::ok);
+    ASSERT_EQ(root.commit_datatype("float", datatype_of<float>()).status(), Status::ok);
+    ASSERT_EQ(root.commit_datatype("short", datatype_of<std::int16_t>()).status(), Status::ok);
+    ASSERT_EQ(root.commit_datatype("long", datatype_of<std::uint64_t>()).status(), Status::ok);
+    CopyOptions options;
+    options.merge_datatypes = true;
+    ASSERT_EQ(copy_object(root, "float", other_root, "copied float", options), Status::ok);
+    EXPECT_EQ(address_of(other_root, "copied float"), deep_type.address());
+    ASSERT_EQ(copy_object(root, "short", other_root, "copied short", options), Status::ok);
+    EXPECT_EQ(address_of(other_root, "copied short"), used_at);
+    ASSERT_EQ(copy_object(root, "long", other_root, "copied long", options), Status::ok);
+    EXPECT_EQ(address_of(other_root, "copied long"), attribute_at);
+    const std::string_view paths[] = {"not/there", "z"};
+    options.merge_paths = paths;
+    ASSERT_EQ(copy_object(root, "float", other_root, "second float", options), Status::ok);
+    EXPECT_EQ(address_of(other_root, "second float"), second_type.address());
+}
+
+// Equal datatypes of the original have one copy, and a copy within one file uses the datatype itself.
+TEST_F(CopyLinks, EqualDatatypesOfTheOriginalBecomeOne) {
+    Group from = made(root.create_group("from"));
+    NamedDatatype first = made(from.commit_datatype("first", datatype_of<float>()));
+    NamedDatatype second = made(from.commit_datatype("second", datatype_of<float>()));
+    Dataset dataset = made(from.create_dataset("dataset", second, Dataspace::simple({2})));
+    CopyOptions options;
+    options.merge_datatypes = true;
+    ASSERT_EQ(copy_object(root, "from", other_root, "to", options), Status::ok);
+    Group to = made(other_root.open_group("to"));
+    EXPECT_EQ(address_of(to, "first"), address_of(to, "second"));
+    DatasetInfo info;
+    EXPECT_EQ(made(to.open_dataset("dataset")).info(info), Status::ok);
+    EXPECT_EQ(info.type_object, address_of(to, "first"));
+    ASSERT_EQ(copy_object(root, "from", root, "to", options), Status::ok);
+    Group beside = made(root.open_group("to"));
+    EXPECT_EQ(address_of(beside, "first"), first.address());
+    EXPECT_EQ(address_of(beside, "second"), second.address());
+    EXPECT_EQ(made(beside.open_dataset("dataset")).info(info), Status::ok);
+    EXPECT_EQ(info.type_object, second.address());
+}
+
 }  // namespace
 
 #endif

@@ -25,10 +25,15 @@ struct CopyOptions {
     bool expand_references = false;
     /// No attributes are copied (H5O_COPY_WITHOUT_ATTR_FLAG).
     bool without_attributes = false;
-    /// In the place of a committed datatype that equals one to which the destination's root group has a link, that one
-    /// is used, by datasets, attributes and links (H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG). Otherwise each committed
-    /// datatype is copied.
+    /// In the place of a committed datatype that equals one of the destination's file, that one is used, by datasets,
+    /// attributes and links (H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG). It is looked for among all that links lead to from
+    /// the root group on, with the types of datasets and attributes, and among the copies: each committed datatype
+    /// that is copied takes a walk over the file. In a copy within one file the datatype itself is used. Otherwise
+    /// each committed datatype is copied.
     bool merge_datatypes = false;
+    /// Paths from the destination's root group on that are searched first (H5Padd_merge_committed_dtype_path): those
+    /// of committed datatypes, or of datasets or groups that use them. Nothing need be there.
+    Span<const std::string_view> merge_paths = {};
     /// Bytes of memory for raw data on their way. A filtered chunk that is larger takes more, because it is copied as
     /// it is stored, and so does a larger element.
     std::size_t buffer = 4096;
