@@ -132,7 +132,9 @@ Status Checker::check_reference(DatatypeView type, ConstBytes value) noexcept {
     Reader reader(value);
     RevisedReference revised;
     revised.decode(reader);
-    if (revised.type == 0 || (kind == ReferenceType::object2 && !revised.other_file)) {
+    // The datatype that libhdf5 gives to revised references says nothing of their kind, which stands in each of them.
+    const auto stored = static_cast<ReferenceType>(revised.type);
+    if (revised.type == 0 || (stored == ReferenceType::object2 && !revised.other_file)) {
         return Status::ok;
     }
     reader.skip(RevisedReference::kBytesField);

@@ -217,9 +217,11 @@ Status FileState::write_superblock() noexcept {
     superblock_.encode(bytes);
     unsynced = true;
     const Status status = driver.write(Usage::superblock, 0, {bytes, superblock_.size()});
-    if (status == Status::ok) {
-        stored_root_ = superblock_.root;
-    } else {
+    stored_root_ = superblock_.root;
+    if (status != Status::ok) {
+        // What a failed write has left is undefined: the next commit writes the superblock again, even if the file has
+        // no more to record then.
+        stored_root_ = kUndefinedAddress;
         superblock_.end_of_file = stored_end;
     }
     return status;

@@ -83,7 +83,8 @@ public:
             }
             return status;
         }
-        if (counted && file_.order() == Status::ok) {
+        // A storage that has failed once may go on with the next call.
+        if (counted && (file_.order() == Status::ok || file_.order() == Status::ok)) {
             (void)count(-1);
         }
         return Status::ok;

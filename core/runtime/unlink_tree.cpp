@@ -8,8 +8,8 @@
 namespace h5mote {
 namespace {
 
-// Whether the link is the last one to a group that has links. The name of its first link is then in `first`.
-H5MOTE_STEP Status look(Group& from, std::string_view path, Link& first, bool& descend) noexcept {
+// If the link is the last one to a group that has links, `below` becomes that group, and `first` its first link.
+H5MOTE_STEP Status look(Group& from, std::string_view path, Link& first, Address& below) noexcept {
     Link link;
     H5MOTE_TRY(from.find_link(path, link));
     if (link.type() != LinkType::hard) {
@@ -33,9 +33,37 @@ H5MOTE_STEP Status look(Group& from, std::string_view path, Link& first, bool& d
     }
     LinkIterator links(*group);
     const Status status = links.next(first);
-    descend = status == Status::ok;
+    if (status == Status::ok) {
+        below = link.address();
+    }
     return status == Status::not_found ? Status::ok : status;
 }
+
+// In damaged files a name can lead to the group itself, or be none that a path can have.
+bool is_name(std::string_view name) noexcept {
+    return !name.empty() && name != "." && name.find('/') == std::string_view::npos;
+}
+
+// Tells a path that goes round in circles, as links of damaged files can, from one that is long: each group is compared
+// with the one that was met at the last step whose number is a power of two.
+class Circle {
+public:
+    bool closes(Address group) noexcept {
+        if (group == known_) {
+            return true;
+        }
+        if (++steps_ == last_) {
+            known_ = group;
+            last_ *= 2;
+        }
+        return false;
+    }
+
+private:
+    Address known_ = kUndefinedAddress;
+    std::uint32_t steps_ = 0;
+    std::uint32_t last_ = 1;
+};
 
 }  // namespace
 
@@ -55,12 +83,16 @@ Status Group::unlink_tree(std::string_view path) noexcept {
     }
     OwnedText text(file_->context);
     H5MOTE_TRY(text.set(0, path));
+    Circle circle;
     for (;;) {
         const std::string_view now = text.view();
         Link first;
-        bool descend = false;
-        H5MOTE_TRY(look(*this, now, first, descend));
-        if (descend) {
+        Address below = kUndefinedAddress;
+        H5MOTE_TRY(look(*this, now, first, below));
+        if (below != kUndefinedAddress) {
+            if (!is_name(first.name()) || circle.closes(below)) {
+                return file_->context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, below);
+            }
             H5MOTE_TRY(text.set(now.size(), "/"));
             H5MOTE_TRY(text.set(text.view().size(), first.name()));
             continue;
@@ -70,6 +102,7 @@ Status Group::unlink_tree(std::string_view path) noexcept {
             return Status::ok;
         }
         H5MOTE_TRY(text.set(now.rfind('/'), {}));
+        circle = {};
     }
 }
 

@@ -170,11 +170,12 @@ Status UsageSpace::record() noexcept {
         first = range.place < first ? range.place : first;
     }
     MetadataCache::mark_dirty(*block_, offset_ + first, Phase::ends);
-    H5MOTE_TRY(file_.cache.flush(Phase::ends));
+    const Status status = file_.cache.flush(Phase::ends);
     for (UsageRange& range : ranges_.list) {
-        range.recorded = range.end;
+        // What a failed write has left is undefined: the next commit writes the ends again, even if none has grown.
+        range.recorded = status == Status::ok ? range.end : 0;
     }
-    return Status::ok;
+    return status;
 }
 
 Status UsageSpace::cut() noexcept {
@@ -250,6 +251,10 @@ Status UsageSpace::find_information() noexcept {
         H5MOTE_TRY(find_message());
     } else if (file_.superblock().driver_info != kUndefinedAddress) {
         H5MOTE_TRY(find_block());
+    }
+    if (file_.superblock().end_of_file != 0) {
+        // The ranges of a file that exists were not known when the block was read, and it was taken for a new one.
+        file_.cache.settle();
     }
     return block_ ? check_one_write() : file_.context.unsupported(Module::storage, H5MOTE_HERE, Feature::driver);
 }

@@ -5,6 +5,7 @@
 
 #include "copy_files.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace {
@@ -291,6 +292,53 @@ TEST_F(Copies, DeepTreesAreCopiedAndDeleted) {
     ASSERT_EQ(root.unlink_tree("deep"), Status::ok);
     ASSERT_EQ(root.unlink_tree("again"), Status::ok);
     EXPECT_EQ(lost(file), 0U);
+}
+
+// The link of a group leads to the group itself, which has no other link, or its name is empty: what is below never
+// ends.
+TEST(UnlinkTree, EndsInDamagedFiles) {
+    for (const bool circle : {true, false}) {
+        MallocAllocator memory;
+        NullPort port;
+        Library library(memory, port, {}, formats::all);
+        GrowingMemoryDriver storage(memory);
+        FileAccess access;
+        access.low = FormatVersion::earliest;
+        Address group = 0;
+        Address below = 0;
+        {
+            auto file = File::create(library, storage, access);
+            ASSERT_EQ(file.status(), Status::ok);
+            auto tree = file->root().create_group("tree");
+            ASSERT_EQ(tree.status(), Status::ok);
+            group = tree->address();
+            below = tree->create_group("branch")->address();
+            ASSERT_EQ(file->close(), Status::ok);
+        }
+        const ConstBytes bytes = storage.contents();
+        std::vector<std::byte> image(bytes.begin(), bytes.end());
+        const auto replace = [&](const void* old, const void* by, std::size_t size) {
+            const auto* const from = static_cast<const std::byte*>(old);
+            const auto at = std::search(image.begin(), image.end(), from, from + size);
+            ASSERT_NE(at, image.end());
+            std::copy_n(static_cast<const std::byte*>(by), size, at);
+        };
+        if (circle) {
+            std::byte old[8];
+            std::byte by[8];
+            for (unsigned i = 0; i < 8; ++i) {
+                old[i] = static_cast<std::byte>(std::uint64_t{below} >> (8 * i));
+                by[i] = static_cast<std::byte>(std::uint64_t{group} >> (8 * i));
+            }
+            replace(old, by, 8);
+        } else {
+            replace("branch", "\0ranch", 6);
+        }
+        ASSERT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+        auto file = File::open(library, storage, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        EXPECT_EQ(file->root().unlink_tree("tree"), Status::corrupt_file);
+    }
 }
 
 }  // namespace

@@ -120,6 +120,8 @@ TEST(FamilyFaults, ArePassedOn) {
             EXPECT_EQ(locking ? family.lock(false) : family.unlock(), hands_out ? Status::busy : Status::io_error);
             members.fails_at = 0;
             members.failing[0].disarm();
+            EXPECT_EQ(members.failing[0].lock(true), Status::ok);  // nobody has it
+            EXPECT_EQ(members.failing[0].unlock(), Status::ok);
         }
     }
     // A member size in the superblock that makes addresses overflow.

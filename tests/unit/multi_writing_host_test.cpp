@@ -7,6 +7,7 @@
 #include "sweep.hpp"
 
 #include <h5mote/check.hpp>
+#include <h5mote/variable_length.hpp>
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/multi.hpp>
 
@@ -265,6 +266,76 @@ TEST(MultiWriting, RefusedByName) {
     ASSERT_EQ(journal.open(), Status::ok);
     EXPECT_EQ(File::open(world.library, journal).status(), Status::unsupported);
     EXPECT_EQ(File::open(world.library, journal, access).status(), Status::ok);
+}
+
+// Each call of a part fails in turn while the file is opened, by a program that goes on to run.
+TEST(MultiWriting, OpeningThatFailedIsRepeated) {
+    World world;
+    ASSERT_EQ(world.driver.open_or_create(multi_layout()), Status::ok);
+    ASSERT_EQ(File::create(world.library, world.driver)->close(), Status::ok);
+    unsigned failed = 0;
+    bool fails = true;
+    for (unsigned at = 1; fails; ++at) {
+        ASSERT_EQ(world.driver.open_or_create(multi_layout()), Status::ok);
+        world.parts.faults.arm(at);
+        failed += File::open(world.library, world.driver) ? 0 : 1;
+        fails = world.parts.faults.failures != 0;
+        world.parts.faults.arm(0);
+        ASSERT_EQ(world.driver.open_or_create(multi_layout()), Status::ok);
+        EXPECT_EQ(File::open(world.library, world.driver).status(), Status::ok) << at;
+    }
+    EXPECT_GT(failed, 10U);
+}
+
+// The first thing that a session changes is a value of variable length, in place. The program ends before it flushes.
+TEST(MultiWriting, ValuesOfASessionThatEndsBeforeItsFirstCommit) {
+    constexpr auto kText = make_variable_string();
+    for (const bool split : {true, false}) {
+        const MultiLayout layout = split ? split_layout() : multi_layout();
+        World world;
+        ASSERT_EQ(world.driver.open_or_create(layout), Status::ok);
+        const auto write = [&](Dataset& texts, const std::string& text) {
+            const char* const list[] = {text.c_str()};
+            return texts.write(Selection::all(), kText, {reinterpret_cast<const std::byte*>(list), sizeof list});
+        };
+        {
+            auto file = File::create(world.library, world.driver);
+            ASSERT_EQ(file.status(), Status::ok);
+            auto texts = file->root().create_dataset("texts", kText, Dataspace::simple({1}));
+            ASSERT_EQ(texts.status(), Status::ok);
+            ASSERT_EQ(write(*texts, "old"), Status::ok);
+            ASSERT_EQ(texts->close(), Status::ok);
+            ASSERT_EQ(file->close(), Status::ok);
+        }
+        World killed;
+        {
+            ASSERT_EQ(world.driver.open_or_create(layout), Status::ok);
+            auto file = File::open(world.library, world.driver);
+            ASSERT_EQ(file.status(), Status::ok);
+            auto texts = file->root().open_dataset("texts");
+            ASSERT_EQ(texts.status(), Status::ok);
+            ASSERT_EQ(write(*texts, std::string(5000, 'n')), Status::ok);
+            for (unsigned i = 0; i < kMostParts; ++i) {
+                if (world.parts.storages[i]) {
+                    killed.parts.storages[i] = std::make_unique<GrowingMemoryDriver>(killed.heap);
+                    ASSERT_EQ(killed.parts.storages[i]->assign(world.parts.storages[i]->contents()), Status::ok);
+                }
+            }
+        }
+        killed.parts.reopen();
+        ASSERT_EQ(killed.driver.open_or_create(layout), Status::ok);
+        auto file = File::open(killed.library, killed.driver);
+        ASSERT_EQ(file.status(), Status::ok);
+        EXPECT_TRUE(findings_in(*file).none());
+        auto texts = file->root().open_dataset("texts");
+        ASSERT_EQ(texts.status(), Status::ok);
+        char* found = nullptr;
+        ASSERT_EQ(texts->read(Selection::all(), kText, {reinterpret_cast<std::byte*>(&found), sizeof found}),
+                  Status::ok);
+        const std::string text = found;
+        EXPECT_TRUE(text == "old" || text == std::string(5000, 'n'));
+        EXPECT_EQ(reclaim(killed.library, kText, 1, sizeof found, &found), Status::ok);
+    }
 }
 
 // What a deleted dataset leaves is used again, in the part where it lay.

@@ -6,6 +6,7 @@
 
 #include <h5mote/check.hpp>
 #include <h5mote/port/malloc.hpp>
+#include <h5mote/selection_set.hpp>
 #include <h5mote/vfd/memory.hpp>
 
 #include "hdf5_files.hpp"
@@ -257,6 +258,42 @@ TEST(ReclaimStructures, WhatIsUnusedIsReadByNobody) {
     EXPECT_GE(files.size(), 20U);
     EXPECT_GE(writable, 20U);
     EXPECT_GE(with_gaps, 10U);
+}
+
+// The datatype that libhdf5 gives to revised references says that they lead to objects, whatever each of them leads to.
+TEST(ReclaimStructures, WhatReferencesLeadToIsTheirOwnMatter) {
+    Machine machine({});
+    auto made = File::create(machine.library, machine.storage, machine.access);
+    ASSERT_EQ(made.status(), Status::ok);
+    Group root = made->root();
+    auto dataset = root.create_dataset("dataset", datatype_of<int>(), Dataspace::simple({8}));
+    ASSERT_EQ(dataset.status(), Status::ok);
+    constexpr auto kType = make_reference(ReferenceType::object2);
+    std::byte references[2][18];
+    ASSERT_EQ(root.create_region_reference(ReferenceType::region2, *dataset, Dataspace::simple({8}),
+                                           Selection::hyperslab({1}, {4}), references[0]),
+              Status::ok);
+    ASSERT_EQ(dataset->write_attribute("unit", 1), Status::ok);
+    ASSERT_EQ(root.create_attribute_reference(*dataset, "unit", references[1]), Status::ok);
+    ASSERT_EQ(root.write_attribute("references", kType, Dataspace::simple({2}), {references[0], sizeof references}),
+              Status::ok);
+    ASSERT_EQ(dataset->close(), Status::ok);
+    ASSERT_EQ(made->close(), Status::ok);
+    ASSERT_EQ(machine.open(), Status::ok);
+    std::uint64_t bytes = 0;
+    ASSERT_EQ(machine.file.reclaim(&bytes), Status::ok);
+    EXPECT_LT(bytes, 100U);  // not the heap, which takes 4,096
+    EXPECT_EQ(lost_bytes(machine.file), 0U);
+    Image overwritten = machine.image();
+    (void)overwrite_free(machine.file, overwritten);
+    ASSERT_EQ(machine.file.close(), Status::ok);
+    Machine after(overwritten);
+    ASSERT_EQ(after.open(), Status::ok);
+    Object target;
+    SelectionSet region(after.library);
+    ASSERT_EQ(after.file.root().read_attribute("references", kType, {references[0], sizeof references}), Status::ok);
+    EXPECT_EQ(after.file.root().reference_region(ReferenceType::region2, references[0], target, region), Status::ok);
+    EXPECT_EQ(after.file.root().open_reference(ReferenceType::attribute, references[1]).status(), Status::ok);
 }
 
 #endif

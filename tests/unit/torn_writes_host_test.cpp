@@ -17,12 +17,14 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace {
 
 using namespace h5mote;
 using namespace h5mote_test;
 
-/// Tears the `at`-th write of metadata from now on, counted from 1.
+/// Tears the `at`-th write of metadata from now on, counted from 1, and refuses those behind it.
 class Tearing final : public ForwardingDriver {
 public:
     explicit Tearing(Driver& inner) noexcept : ForwardingDriver(inner) {
@@ -31,13 +33,27 @@ public:
 #endif
     }
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
-        if (usage == Usage::raw_data || at == 0 || --at != 0) {
+        if (usage == Usage::raw_data || (!torn_ && (at_ == 0 || --at_ != 0))) {
             return ForwardingDriver::write(usage, address, from);
         }
-        (void)ForwardingDriver::write(usage, address, from.first(from.size() / 2));
+        if (!torn_) {
+            (void)ForwardingDriver::write(usage, address, from.first(from.size() * 3 / 4));
+        }
+        torn_ = true;
         return Status::io_error;
     }
-    unsigned at = 0;
+    void arm(unsigned at) { at_ = at; }
+    /// Ends that. Returns whether a write was torn.
+    bool heal() {
+        const bool was = torn_;
+        at_ = 0;
+        torn_ = false;
+        return was;
+    }
+
+private:
+    unsigned at_ = 0;
+    bool torn_ = false;
 };
 
 /// A call that fails, and what the program does instead.
@@ -56,9 +72,17 @@ Status make_group(File& file) {
     return status == Status::ok ? file.flush() : status;
 }
 Status remove_group(File& file) { return file.root().exists("group") ? file.root().unlink("group") : Status::ok; }
+// The header of the root group has no room for the last of them in one sector.
+Status make_attributes(File& file) {
+    Group root = file.root();
+    H5MOTE_TRY(root.write_attribute("first", 1));
+    H5MOTE_TRY(file.flush());
+    H5MOTE_TRY(root.create_group(std::string(180, 'n')).status());
+    return root.write_attribute("second", 2);
+}
 Status do_nothing(File& /*file*/) { return Status::ok; }
 
-constexpr Change kChanges[] = {{make_dataset, do_nothing}, {make_group, remove_group}};
+constexpr Change kChanges[] = {{make_dataset, do_nothing}, {make_group, remove_group}, {make_attributes, do_nothing}};
 
 // Returns whether a write was torn.
 bool tear(Driver& storage, const FileCreate& create, const Change& change, unsigned at) {
@@ -67,12 +91,13 @@ bool tear(Driver& storage, const FileCreate& create, const Change& change, unsig
     Library library(heap, port, {}, formats::all);
     EXPECT_EQ(File::create(library, storage, {}, create)->close(), Status::ok);
     Tearing driver(storage);
-    auto file = File::open(library, driver);
+    FileAccess access;
+    access.torn_headers = true;
+    auto file = File::open(library, driver, access);
     EXPECT_EQ(file.status(), Status::ok);
-    driver.at = at;
+    driver.arm(at);
     const Status status = change.make(*file);
-    const bool torn = driver.at == 0;
-    driver.at = 0;
+    const bool torn = driver.heal();
     EXPECT_EQ(status, torn ? Status::io_error : Status::ok) << at;
     EXPECT_EQ(change.give_up(*file), Status::ok) << at;
     EXPECT_EQ(file->flush(), Status::ok) << at;
@@ -97,6 +122,9 @@ TEST(TornWrites, AreMadeAgainWithTheNextFlush) {
         for (const bool records_space : {false, true}) {
             FileCreate create;
             create.persist_free_space = records_space;
+            create.user_block = 512;
+            create.track_link_order = true;
+            create.attributes.track_order = true;
             unsigned at = 0;
             bool torn = true;
             while (torn && !testing::Test::HasFailure()) {

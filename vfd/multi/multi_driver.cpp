@@ -210,7 +210,12 @@ Status MultiDriver::use_superblock_info(std::string_view name, ConstBytes info, 
     }
     H5MOTE_TRY(open(layout));
     Status status = locked ? do_lock(exclusive_) : Status::ok;
-    status = status == Status::ok ? use_layout(layout, sizes, end) : status;
+    if (status == Status::ok) {
+        status = use_layout(layout, sizes, end);
+        if (status != Status::ok && locked) {
+            unlock_parts(kMostParts);
+        }
+    }
     if (status != Status::ok) {
         close();  // unlock() must not take the lock of those who have the parts
     }

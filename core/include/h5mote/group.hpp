@@ -202,8 +202,8 @@ public:
     ///
     /// The link is gone durably after that flush(); a power cut before it leaves the link as it was, or removed. A
     /// power cut while one of several hard links is removed, and an error of the storage then, which unlink() need not
-    /// return, may leave the object's count of links too high by one. The only harm is that such an object is never
-    /// deleted. On a storage whose sync is no commit (Capabilities::sync_is_commit) the call itself may write and sync,
+    /// return, may leave the object's count of links too high by one. Such an object is never deleted: unlink() of a
+    /// group that has links is then ok, and what was below it can no longer be reached. On a storage whose sync is no commit (Capabilities::sync_is_commit) the call itself may write and sync,
     /// to keep the order of the changes.
     ///
     /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
@@ -219,7 +219,8 @@ public:
 
     /// unlink(), but if the link is the last one to a group, the links of that group are removed before it, and so on
     /// (what H5Ldelete does to groups). Each link is removed by itself: after an error, or a power cut, some may be
-    /// gone and others not. Memory for the longest path.
+    /// gone and others not. Memory for the longest path. corrupt_file: the links go round in circles, though each is
+    /// the last one to its group, or have names that no path can have.
     Status unlink_tree(std::string_view path) noexcept;
 
     /// Whether the path leads to an object. After an error, of the storage for instance, it does not: a program that
