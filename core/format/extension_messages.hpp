@@ -80,8 +80,8 @@ struct FileSpaceInfoMessage : FileSpaceStrategy {
 
     std::uint64_t threshold = 1;  ///< smaller free sections are not kept track of
     std::uint64_t page_size = 0;  ///< version 1
-    /// Version 1: a page's last section is not kept track of if it is smaller. Other libraries write 0. This one writes
-    /// kIncomplete where the managers do not have all that is free.
+    /// Version 1: the last section of a page with metadata is not kept track of if it is no larger. Other libraries
+    /// write 0. This one writes kIncomplete where the managers do not have all that is free.
     std::uint16_t least_page_end = 0;
     /// Version 1: where the managers of metadata begin when the file is closed, or its end if there are none, or if it
     /// has them elsewhere; undefined: it was not closed.

@@ -1,5 +1,7 @@
 #include "section_writer.hpp"
 
+#include "extension_messages.hpp"
+
 namespace h5mote {
 namespace {
 
@@ -24,12 +26,24 @@ SpaceKind SectionWriter::kind_of(const FreeExtent& extent) const noexcept {
                                                 : SpaceKind::metadata;
 }
 
+// libhdf5 drops the last section of a page with metadata, or makes the one before it longer by its bytes, if it is no
+// larger than the message says: there must be none of kIncomplete.
+bool SectionWriter::is_dropped(const FreeExtent& extent) const noexcept {
+    const Address page = file_.space.rule().page;
+    return page != 0 && extent.size <= FileSpaceInfoMessage::kIncomplete && extent.kind != SpaceKind::raw_data &&
+           (extent.address + extent.size) % page == 0;
+}
+
 bool SectionWriter::next(std::size_t& i, NumberPair& section) noexcept {
     SpaceMap& free = file_.space.free();
     while (i < free.count() + own_.size()) {
         const FreeExtent extent = i < free.count() ? free.get(i) : own_[i - free.count()];
         ++i;
         if (extent.size != 0 && extent.size >= least_ && extent.address < end_ && (all_ || kind_of(extent) == kind_)) {
+            if (is_dropped(extent)) {
+                file_.space.free().set_complete(false);
+                continue;
+            }
             section = {extent.size, extent.address};
             return true;
         }

@@ -295,7 +295,8 @@ public:
     /// row-major order of the selection. invalid_argument: the selection does not lie within the extent, or `data` has
     /// not exactly the size of the selected elements. Sequences and strings of any length that read() returned
     /// (variable_length.hpp) belong to the caller, who releases them with reclaim(); after an error those of all
-    /// selected elements are empty.
+    /// selected elements are empty. A write() that fails half-way, for want of memory for the index of the chunks for
+    /// instance, has written some of the selected elements; each has its old value or the new one.
     Status write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept;
     Status read(const Selection& selection, DatatypeView type, Bytes data) noexcept;
     /// The same, but `data` holds all elements of the dataspace `memory`, and `memory_selection` says which of them are

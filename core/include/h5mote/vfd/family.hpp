@@ -12,7 +12,8 @@ class FamilyMembers {
 public:
     /// Member number `index`, from 0 on. `driver` is valid until the next call of this object, so that an
     /// implementation can do with one open member at a time; what was written to a member before it was closed must not
-    /// get lost when it is opened again and synced. not_found: the family has no such member. io_error, busy.
+    /// get lost when it is opened again and synced. not_found: the family has no such member. io_error, busy. The first
+    /// member has the lock of the family: if it cannot be had when the lock is given back, it is asked for once more.
     virtual Status member(std::uint32_t index, Driver*& driver) noexcept = 0;
     /// Makes member number `index`, the one behind the last, and empties what there is of that name. That it exists is
     /// durable when this returns ok. read_only: members cannot be made, which is what the default says. no_space,
