@@ -16,11 +16,8 @@ constexpr unsigned section_class(Address page, SpaceKind kind) noexcept {
     return page == 0 ? 0 : kind == SpaceKind::pages ? 2 : 1;
 }
 
-}  // namespace
-
 // In a file with pages the managers tell sections apart by their size, too.
-SpaceKind SectionWriter::kind_of(const FreeExtent& extent) const noexcept {
-    const Address page = file_.space.rule().page;
+SpaceKind kind_of(const FreeExtent& extent, Address page) noexcept {
     return page != 0 && extent.size >= page     ? SpaceKind::pages
            : extent.kind == SpaceKind::raw_data ? SpaceKind::raw_data
                                                 : SpaceKind::metadata;
@@ -28,24 +25,26 @@ SpaceKind SectionWriter::kind_of(const FreeExtent& extent) const noexcept {
 
 // libhdf5 drops the last section of a page with metadata, or makes the one before it longer by its bytes, if it is no
 // larger than the message says: there must be none of kIncomplete.
-bool SectionWriter::is_dropped(const FreeExtent& extent) const noexcept {
-    const Address page = file_.space.rule().page;
-    return page != 0 && extent.size <= FileSpaceInfoMessage::kIncomplete && extent.kind != SpaceKind::raw_data &&
+bool is_dropped(const FreeExtent& extent, Address page) noexcept {
+    return extent.size <= FileSpaceInfoMessage::kIncomplete && extent.kind != SpaceKind::raw_data && page != 0 &&
            (extent.address + extent.size) % page == 0;
 }
 
+}  // namespace
+
 bool SectionWriter::next(std::size_t& i, NumberPair& section) noexcept {
     SpaceMap& free = file_.space.free();
+    const Address page = file_.space.rule().page;
     while (i < free.count() + own_.size()) {
         const FreeExtent extent = i < free.count() ? free.get(i) : own_[i - free.count()];
         ++i;
-        if (extent.size != 0 && extent.size >= least_ && extent.address < end_ && (all_ || kind_of(extent) == kind_)) {
-            if (is_dropped(extent)) {
-                file_.space.free().set_complete(false);
-                continue;
+        if (extent.size != 0 && extent.size >= least_ && extent.address < end_ &&
+            (all_ || kind_of(extent, page) == kind_)) {
+            if (!is_dropped(extent, page)) {
+                section = {extent.size, extent.address};
+                return true;
             }
-            section = {extent.size, extent.address};
-            return true;
+            free.set_complete(false);
         }
     }
     return false;

@@ -26,8 +26,6 @@ public:
 private:
     static constexpr std::size_t kPiece = 64;
 
-    SpaceKind kind_of(const FreeExtent& extent) const noexcept;
-    bool is_dropped(const FreeExtent& extent) const noexcept;
     // Size and address of the first section of the manager's kind that has the number `i` or a later one, in no
     // order; `i` becomes the number behind it. false: there is none.
     H5MOTE_STEP bool next(std::size_t& i, NumberPair& section) noexcept;
