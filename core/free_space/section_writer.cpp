@@ -23,8 +23,8 @@ SpaceKind kind_of(const FreeExtent& extent, Address page) noexcept {
                                                 : SpaceKind::metadata;
 }
 
-// libhdf5 drops the last section of a page with metadata, or makes the one before it longer by its bytes, if it is no
-// larger than the message says: there must be none of kIncomplete.
+// Where the message has the mark kIncomplete, libhdf5 drops the last section of a page with metadata that is no larger,
+// or makes the one before it longer by its bytes: the record must not have it.
 bool is_dropped(const FreeExtent& extent, Address page) noexcept {
     return extent.size <= FileSpaceInfoMessage::kIncomplete && extent.kind != SpaceKind::raw_data && page != 0 &&
            (extent.address + extent.size) % page == 0;
@@ -40,11 +40,10 @@ bool SectionWriter::next(std::size_t& i, NumberPair& section) noexcept {
         ++i;
         if (extent.size != 0 && extent.size >= least_ && extent.address < end_ &&
             (all_ || kind_of(extent, page) == kind_)) {
-            if (!is_dropped(extent, page)) {
+            if (free.is_complete() || !is_dropped(extent, page)) {
                 section = {extent.size, extent.address};
                 return true;
             }
-            free.set_complete(false);
         }
     }
     return false;

@@ -1,5 +1,5 @@
-// The last section of a page, of one byte: a file that says that its record is not complete has none, because libhdf5
-// would make the section before it longer by that byte, and then record both.
+// The last section of a page, of one byte: a file whose record is marked as not complete has none, because libhdf5 takes
+// the mark for the size of what it drops there, and would make the section before it longer by that byte.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
@@ -22,10 +22,12 @@ using namespace h5mote;
 using namespace h5mote_test;
 
 constexpr std::uint64_t kPage = 512;
+constexpr auto kText = make_variable_string();
 
 using Image = std::vector<std::byte>;
 
-// Groups whose attributes end at a place that depends on `length`, and space that was given back.
+// Groups whose attributes end at a place that depends on `length`, and space that was given back: that of a group, and
+// that of texts, of which what they have in the global heap is not in the record.
 Image make_file(unsigned length) {
     MallocAllocator heap;
     NullPort port;
@@ -44,6 +46,8 @@ Image make_file(unsigned length) {
         EXPECT_EQ(group->write_attribute("text", std::string(length, 't').c_str()), Status::ok);
     }
     EXPECT_EQ(root.unlink("second"), Status::ok);
+    EXPECT_EQ(root.create_dataset("texts", kText, Dataspace::simple({10})).status(), Status::ok);
+    EXPECT_EQ(root.unlink("texts"), Status::ok);
     EXPECT_EQ(file->close(), Status::ok);
     return image_of(storage);
 }
