@@ -1,5 +1,5 @@
-// The last section of a page, of one byte: a file whose record is marked as not complete has none, because libhdf5 takes
-// the mark for the size of what it drops there, and would make the section before it longer by that byte.
+// The last section of a page, of one byte: a file whose record is marked as not complete has none, because libhdf5
+// takes the mark for the size of what it drops there, and would make the section before it longer by that byte.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
