@@ -162,7 +162,7 @@ Status Copier::find_equal_type(const Object& user, Address address, DatatypeView
         found = address;
         return Status::ok;
     }
-    EqualType equal(context(), type);
+    EqualType equal(context(), root_, type);
     for (const std::string_view path : options_.merge_paths) {
         H5MOTE_TRY(equal.search(root_, path));
     }

@@ -29,8 +29,11 @@ Status EqualType::search(Group& group, std::string_view path) noexcept {
     return found_ != kUndefinedAddress ? Status::ok : status;
 }
 
-// The visit ends with already_exists when a datatype is found.
+// The visit ends with already_exists when a datatype is found. Links and mounts may lead into other files.
 Status EqualType::object(std::string_view /*path*/, Object& object) noexcept {
+    if (!object.same_file(file_)) {
+        return Status::ok;
+    }
     ObjectType kind;
     H5MOTE_TRY(object.type(kind));
     H5MOTE_TRY(compare(object, kind));

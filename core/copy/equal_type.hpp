@@ -9,8 +9,9 @@ namespace h5mote {
 /// a link. The first that is equal is found.
 class EqualType final : private Visitor {
 public:
-    /// Both are borrowed.
-    EqualType(Context& context, DatatypeView type) noexcept : context_(context), type_(type) {}
+    /// All are borrowed. `file`: an object of the file that is searched.
+    EqualType(Context& context, const Object& file, DatatypeView type) noexcept
+        : context_(context), file_(file), type_(type) {}
 
     /// Searches the group and everything below it, unless one is found already.
     Status search(Group& group) noexcept;
@@ -26,6 +27,7 @@ private:
     void compare(DatatypeView type, Address header) noexcept;
 
     Context& context_;
+    const Object& file_;
     DatatypeView type_;
     Address found_ = kUndefinedAddress;
 };

@@ -324,6 +324,14 @@ TEST_F(CopyLinks, EqualDatatypesAreFoundAnywhere) {
     options.merge_paths = paths;
     ASSERT_EQ(copy_object(root, "float", other_root, "second float", options), Status::ok);
     EXPECT_EQ(address_of(other_root, "second float"), second_type.address());
+    // What a path leads to in another file is passed over.
+    ASSERT_EQ(other_root.create_group("mount").status(), Status::ok);
+    ASSERT_EQ(other_root.mount("mount", file), Status::ok);
+    const std::string_view elsewhere[] = {"mount/float"};
+    options.merge_paths = elsewhere;
+    ASSERT_EQ(copy_object(root, "float", other_root, "third float", options), Status::ok);
+    EXPECT_EQ(address_of(other_root, "third float"), deep_type.address());
+    ASSERT_EQ(other_root.unmount("mount"), Status::ok);
 }
 
 // Equal datatypes of the original have one copy, and a copy within one file uses the datatype itself.

@@ -258,6 +258,12 @@ void Player::make_dataset(const std::string& path, Random& random) {
             draw_virtual(draw, mapping);
         }
     }
+    World::Object object;
+    object.dataset = true;
+    object.shape.mark = draw.shape.mark;
+    if (world_.ambiguous(path, object)) {
+        return;  // strings in the place of strings, which have no mark
+    }
     const Dataspace space =
         Dataspace::simple({draw.dims.data(), draw.dims.size()}, {draw.max_dims.data(), draw.max_dims.size()});
     const DatatypeView type({draw.shape.type.data(), draw.shape.type.size()});
@@ -281,8 +287,6 @@ void Player::make_dataset(const std::string& path, Random& random) {
     if (!done(made.status(), text, {Status::over_budget, Status::invalid_argument, Status::unsupported})) {
         return;
     }
-    World::Object object;
-    object.dataset = true;
     object.extents = {{draw.dims, draw.dims.empty() ? 0 : draw.dims[0]}};
     std::size_t elements = 1;
     for (const std::uint64_t dim : draw.shape.box) {
