@@ -240,8 +240,8 @@ TEST(DatasetFaults, AnIndexThatCannotBeRead) {
 }
 
 // One dimension grows and the other one shrinks, where chunks at the edges are not filtered and all of them have their
-// space from the beginning. One call of the storage fails, and the dataset is as it was unless set_extent() says that it
-// is not; then the extent is set again.
+// space from the beginning. One call of the storage fails, and the dataset is as it was unless set_extent() says that
+// it is not; then the extent is set again.
 TEST(DatasetFaults, AnEdgeThatCannotBeFiltered) {
     const std::int32_t fill = -357;
     for (const unsigned calls : {unsigned{kReadCall}, unsigned{kWriteCall}, unsigned{kAllCalls}}) {

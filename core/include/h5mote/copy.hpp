@@ -32,8 +32,8 @@ struct CopyOptions {
     /// each committed datatype is copied.
     bool merge_datatypes = false;
     /// Paths from the destination's root group on that are searched first (H5Padd_merge_committed_dtype_path): those
-    /// of committed datatypes, or of datasets or groups that use them. Nothing need be there; what lies in another file is
-    /// passed over.
+    /// of committed datatypes, or of datasets or groups that use them. Nothing need be there; what lies in another file
+    /// is passed over.
     Span<const std::string_view> merge_paths = {};
     /// Bytes of memory for raw data on their way. A filtered chunk that is larger takes more, because it is copied as
     /// it is stored, and so does a larger element.

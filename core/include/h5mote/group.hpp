@@ -203,8 +203,8 @@ public:
     /// The link is gone durably after that flush(); a power cut before it leaves the link as it was, or removed. A
     /// power cut while one of several hard links is removed, and an error of the storage then, which unlink() need not
     /// return, may leave the object's count of links too high by one. Such an object is never deleted: unlink() of a
-    /// group that has links is then ok, and what was below it can no longer be reached. On a storage whose sync is no commit (Capabilities::sync_is_commit) the call itself may write and sync,
-    /// to keep the order of the changes.
+    /// group that has links is then ok, and what was below it can no longer be reached. On a storage whose sync is no
+    /// commit (Capabilities::sync_is_commit) the call itself may write and sync, to keep the order of the changes.
     ///
     /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
     /// file is mounted. Other handles of a group, committed datatype or attribute that is deleted must not be used any
