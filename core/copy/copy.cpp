@@ -432,6 +432,8 @@ void Copier::unlink_referenced() noexcept {
 }
 
 Status Copier::make_visible(Group& destination, std::string_view name) noexcept {
+    // The links lead to the copies when all of these is on the storage.
+    H5MOTE_TRY(destination_.order());
     Status status = link_referenced();
     if (status == Status::ok) {
         const Result<Object> copied = staging_.open_object("copy");

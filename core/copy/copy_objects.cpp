@@ -156,13 +156,16 @@ Status Copier::committed_type(Object& user, Address address, NamedDatatype& type
 }
 
 // Looks in the destination's file, and among the copies that are being made, for a committed datatype that equals the
-// one at `address` of the file of `user`, which is `type`. `found` stays undefined if there is none.
+// one at `address` of the file of `user`, which is `type`, in the form that it has there. `found` stays undefined if
+// there is none.
 Status Copier::find_equal_type(const Object& user, Address address, DatatypeView type, Address& found) noexcept {
     if (is_same_file(user)) {
         found = address;
         return Status::ok;
     }
-    EqualType equal(context(), root_, type);
+    StoredForm stored(context());
+    H5MOTE_TRY(choose_stored_form(user, type, stored));
+    EqualType equal(context(), root_, stored.type);
     for (const std::string_view path : options_.merge_paths) {
         H5MOTE_TRY(equal.search(root_, path));
     }

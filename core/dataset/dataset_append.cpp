@@ -127,6 +127,8 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
 // For chunks too large for the cache: each piece goes straight to the file.
 Status DatasetState::append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                                      const Conversion* conversion) noexcept {
+    // So that the next commit can write the dimension.
+    H5MOTE_TRY(file_->space.keep_cache(narrow(file_->cache.budget())));
     while (count > 0) {
         std::uint64_t rest = 0;
         const ChunkNumber number = narrow(divide(dims()[0], chunk_rows(), rest));

@@ -226,7 +226,9 @@ Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
             status = file_->order();
         }
         if (status != Status::ok) {
+            // In the header, too, which the next commit writes for whatever reason.
             set_dims(old);
+            (void)(edges_unfiltered() ? edges().store(*this) : store_dims());
         }
     }
     if (status == Status::ok) {

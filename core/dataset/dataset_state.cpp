@@ -157,7 +157,8 @@ Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot
         const bool exists = status == Status::ok && location.address != kUndefinedAddress;
         const bool decoded = filtered() && !(edges_unfiltered() && is_edge(key));
         if (exists) {
-            location.size = decoded ? location.size : chunk_bytes_;
+            // A chunk that is not read may be one that a smaller extent has cut off: it was stored when it was whole.
+            location.size = decoded || (overwrite && filtered()) ? location.size : chunk_bytes_;
             slot->address = location.address;
             slot->stored_size = static_cast<std::uint32_t>(location.size);
             // Check the address even if the chunk is not read: it will be written there, or its space released.
@@ -317,6 +318,8 @@ Status DatasetState::chunk_in_place(const ChunkKey& key, bool create, Address& a
     H5MOTE_TRY(create ? allocate_implicit() : Status::ok);
     H5MOTE_TRY(table_.find(key, location));
     if (location.address == kUndefinedAddress && create) {
+        // What the next commit writes is secured, as it is for chunks in memory: dimensions, and blocks of the index.
+        H5MOTE_TRY(file_->space.keep_cache(narrow(file_->cache.budget())));
         bool zeros = false;
         H5MOTE_TRY(allocate_chunks(key, location, zeros, index_phase(within(key.number))));
     }

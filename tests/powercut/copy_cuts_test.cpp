@@ -24,11 +24,14 @@ namespace {
 using namespace h5mote;
 using namespace h5mote_test;
 
+constexpr unsigned kGroups = 4;
+
 struct Plan {
     FormatVersion low = FormatVersion::standard;
     bool whole = false;  // copy_file()
     unsigned copies = 3;
     bool journaled = false;
+    bool circle = false;  // the tree has only groups, and links of it lead to itself and once more to one of them
 };
 
 // How many operations the storage had seen, and how many copies there were, after a call.
@@ -106,7 +109,7 @@ public:
             return "libhdf5 does not read; ";
         }
         constexpr unsigned kObjects = 7;  // of a tree
-        const unsigned each = plan_.whole ? kObjects - 1 : kObjects;
+        const unsigned each = plan_.circle ? kGroups + 1 : plan_.whole ? kObjects - 1 : kObjects;
         return objects % each == 1 && objects / each >= least && objects / each <= most
                    ? ""
                    : "libhdf5 finds other objects; ";
@@ -128,7 +131,14 @@ private:
         }
         Result<Group> tree = root.create_group("tree");
         H5MOTE_TRY(tree.status());
-        return make_copied_tree(*tree);
+        if (!plan_.circle) {
+            return make_copied_tree(*tree);
+        }
+        H5MOTE_TRY(tree->create_hard_link("a link to the tree", *tree));
+        for (unsigned i = 0; i < kGroups; ++i) {
+            H5MOTE_TRY(tree->create_group("group" + std::to_string(i)).status());
+        }
+        return tree->create_hard_link("the last link", *tree->open_group("group0"));
     }
     Status copy(File& source, File& file, unsigned i) const {
         if (plan_.whole) {
@@ -183,12 +193,19 @@ private:
         }
         for (unsigned i = 0; i + 1 < info.links; ++i) {
             Result<Group> tree = root.open_group("copy" + std::to_string(i));
-            const std::string bad = tree ? judge_copied_tree(library, *tree, true) : "no copy; ";
+            const std::string bad = tree ? judge_copy(library, *tree) : "no copy; ";
             if (!bad.empty()) {
                 return bad;
             }
         }
         return "";
+    }
+    std::string judge_copy(Library& library, Group& tree) const {
+        if (!plan_.circle) {
+            return judge_copied_tree(library, tree, true);
+        }
+        std::uint32_t links = 0;
+        return tree.link_count(links) == Status::ok && links == kGroups + 2 ? "" : "links; ";
     }
     std::string go_on(Library& library, File& file) const {
         MallocAllocator allocator;
@@ -200,7 +217,7 @@ private:
             return "does not go on; ";
         }
         Result<Group> tree = file.root().open_group("copy100");
-        return tree ? judge_copied_tree(library, *tree, true) : "no new copy; ";
+        return tree ? judge_copy(library, *tree) : "no new copy; ";
     }
 
     const Plan plan_;
@@ -234,6 +251,8 @@ TEST(CopyCuts, Trees) { sweep("copies_trees", {}, 1000); }
 TEST(CopyCuts, OldestVersions) { sweep("copies_oldest", {FormatVersion::earliest}, 1000); }
 
 TEST(CopyCuts, WholeFile) { sweep("copies_whole_file", {FormatVersion::standard, true}, 300); }
+
+TEST(CopyCuts, Circle) { sweep("copies_circle", {FormatVersion::standard, false, 3, false, true}, 150); }
 
 TEST(CopyCuts, Journal) { sweep("copies_journal", {FormatVersion::standard, false, 3, true}, 300); }
 

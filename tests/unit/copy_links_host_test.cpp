@@ -356,6 +356,24 @@ TEST_F(CopyLinks, EqualDatatypesOfTheOriginalBecomeOne) {
     EXPECT_EQ(info.type_object, second.address());
 }
 
+// Strings of any length take 16 bytes where addresses have 8, and 12 where they have 4: the same datatype all the same.
+TEST_F(CopyLinks, DatatypesAreComparedInTheFormOfTheDestination) {
+    GrowingMemoryDriver small(memory);
+    FileCreate create;
+    create.sizeof_addr = 4;
+    auto narrow_file = File::create(library, small, {}, create);
+    ASSERT_EQ(narrow_file.status(), Status::ok);
+    constexpr auto kText = make_variable_string();
+    const NamedDatatype there = made(narrow_file->root().commit_datatype("there", kText));
+    ASSERT_EQ(root.commit_datatype("text", kText).status(), Status::ok);
+    CopyOptions options;
+    options.merge_datatypes = true;
+    Group to = narrow_file->root();
+    ASSERT_EQ(copy_object(root, "text", to, "text", options), Status::ok);
+    EXPECT_EQ(address_of(to, "text"), there.address());
+    EXPECT_TRUE(sound(*narrow_file));
+}
+
 }  // namespace
 
 #endif

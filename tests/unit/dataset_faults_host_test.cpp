@@ -7,10 +7,12 @@
 #include "failing_driver.hpp"
 #include "sound.hpp"
 
+#include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/shuffle.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/variable_length.hpp>
+#include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 
 #include <gtest/gtest.h>
@@ -277,6 +279,134 @@ TEST(DatasetFaults, AnEdgeThatCannotBeFiltered) {
                 ASSERT_EQ(found, expected);
             }
         }
+    }
+}
+
+// The power goes when a dataset has become smaller and its index still has the chunk that went, which was filtered when
+// it was whole. An append replaces it where the chunk of another dataset follows.
+TEST(DatasetFaults, AChunkThatASmallerExtentHasLeft) {
+    constexpr std::uint64_t kRows = 64;
+    MallocAllocator memory;
+    NullPort port;
+    static constexpr const Filter* kDeflate[] = {&deflate_filter};
+    GrowingMemoryDriver storage(memory);
+    std::vector<std::byte> left;
+    const std::vector<std::int32_t> threes(kRows, 3);
+    const std::vector<std::int32_t> nines(kRows, 9);
+    DatasetCreate plain;
+    plain.chunk = {kRows};
+    plain.reserve = 0;
+    {
+        Library library(memory, port, kDeflate, formats::all);
+        auto file = File::create(library, storage);
+        DatasetCreate create;
+        create.chunk = {kRows};
+        create.filters = {filters::deflate};
+        create.unfiltered_edges = true;
+        auto data = file->root().create_dataset("data", kNumber, Dataspace::simple({0}, {2 * kRows}), create);
+        auto other = file->root().create_dataset("other", kNumber, Dataspace::unlimited(), plain);
+        ASSERT_EQ(data->append_records(threes.data(), kRows), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        ASSERT_EQ(other->append_records(nines.data(), kRows), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        ASSERT_EQ(data->set_extent({0}), Status::ok);
+        left.assign(storage.contents().begin(), storage.contents().end());
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+    ASSERT_EQ(storage.assign({left.data(), left.size()}), Status::ok);
+    Library library(memory, port, kDeflate, formats::all);
+    auto file = File::open(library, storage);
+    ASSERT_EQ(file.status(), Status::ok);
+    auto data = file->root().open_dataset("data");
+    auto other = file->root().open_dataset("other");
+    ASSERT_EQ(data->size(), 0U);
+    ASSERT_EQ(data->append_records(threes.data(), 2), Status::ok);
+    ASSERT_EQ(file->flush(), Status::ok);
+    auto more = file->root().create_dataset("more", kNumber, Dataspace::unlimited(), plain);
+    for (unsigned i = 0; i < 4; ++i) {
+        ASSERT_EQ(more->append_records(threes.data(), kRows), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+    }
+    std::vector<std::int32_t> found(kRows);
+    ASSERT_EQ(other->read(Selection::all(), kNumber, {reinterpret_cast<std::byte*>(found.data()), found.size() * 4}),
+              Status::ok);
+    EXPECT_EQ(found, nines);
+    EXPECT_TRUE(findings_in(*file).none());
+}
+
+// Chunks that the cache has no room for are appended to in place. The storage becomes full, and whatever append() has
+// taken can be flushed.
+TEST(DatasetFaults, AFullStorageAndChunksLargerThanTheCache) {
+    constexpr std::uint32_t kRows = 200;
+    for (const std::uint32_t chunk_cache : {200U, 4096U}) {
+        MallocAllocator memory;
+        NullPort port;
+        GrowingMemoryDriver home(memory, 40000);
+        GrowingMemoryDriver log(memory);
+        JournalOptions options;
+        options.limit = 16384;
+        options.checkpoint = 8192;
+        std::vector<std::uint64_t> buffer(JournalDriver::required_memory(768, options) / 8 + 1);
+        JournalDriver journal(home, log, {reinterpret_cast<std::byte*>(buffer.data()), buffer.size() * 8});
+        ASSERT_EQ(journal.open(options), Status::ok);
+        Library library(memory, port);
+        FileAccess access;
+        access.chunk_cache = chunk_cache;
+        auto file = File::create(library, journal, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        const std::vector<std::int32_t> rows(kRows, 5);
+        DatasetCreate create;
+        create.chunk = {kRows};
+        create.reserve = 0;
+        auto old = file->root().create_dataset("old", kNumber, Dataspace::unlimited(), create);
+        ASSERT_EQ(old->append_records(rows.data(), kRows), Status::ok);
+        ASSERT_EQ(old->close(), Status::ok);
+        auto data = file->root().create_dataset("data", kNumber, Dataspace::unlimited(), create);
+        ASSERT_EQ(file->flush(), Status::ok);
+        Status status = Status::ok;
+        for (unsigned i = 0; i < 1000 && status == Status::ok; ++i) {
+            status = data->append_records(rows.data(), kRows / 5);
+        }
+        EXPECT_EQ(status, Status::no_space);
+        EXPECT_EQ(file->flush(), Status::ok) << chunk_cache;
+        EXPECT_EQ(file->root().unlink("old"), Status::ok) << chunk_cache;
+        EXPECT_EQ(file->flush(), Status::ok) << chunk_cache;
+        EXPECT_EQ(data->append_records(rows.data(), 1), Status::ok) << chunk_cache;
+        EXPECT_EQ(data->close(), Status::ok) << chunk_cache;
+        EXPECT_EQ(file->close(), Status::ok) << chunk_cache;
+    }
+}
+
+// The new extent cannot be made durable, and the call fails. Then another dataset becomes smaller, which syncs, and the
+// power goes.
+TEST(DatasetFaults, AnExtentThatWasTakenBack) {
+    const std::vector<std::int32_t> rows(64, 3);
+    for (const unsigned calls : {unsigned{kWriteCall}, unsigned{kSyncCall}}) {
+        Machine machine;
+        DatasetCreate create;
+        create.chunk = {8};
+        machine.create(kNumber, Dataspace::unlimited(), create);
+        auto other = machine.file.root().create_dataset("other", kNumber, Dataspace::unlimited(), create);
+        ASSERT_EQ(machine.data.append_records(rows.data(), 64), Status::ok);
+        ASSERT_EQ(other->append_records(rows.data(), 64), Status::ok);
+        ASSERT_EQ(machine.file.flush(), Status::ok);
+        machine.fail(1, calls, false);
+        EXPECT_EQ(machine.data.set_extent({10}), Status::io_error);
+        ASSERT_TRUE(machine.heal());
+        ASSERT_EQ(other->set_extent({20}), Status::ok);
+        std::uint64_t size = 0;
+        ASSERT_EQ(machine.driver.end_of_file(size), Status::ok);
+        std::vector<std::byte> left(static_cast<std::size_t>(size));
+        ASSERT_EQ(machine.driver.read(Usage::raw_data, 0, {left.data(), left.size()}), Status::ok);
+        MemoryDriver storage = MemoryDriver::reading({left.data(), left.size()});
+        MallocAllocator memory;
+        NullPort port;
+        Library library(memory, port);
+        FileAccess access;
+        access.read_only = true;
+        auto file = File::open(library, storage, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        EXPECT_EQ(file->root().open_dataset("d")->size() + file->root().open_dataset("other")->size(), 84U);
     }
 }
 

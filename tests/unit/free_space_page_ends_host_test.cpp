@@ -2,7 +2,7 @@
 // takes the mark for the size of what it drops there, and would make the section before it longer by that byte.
 #include <h5mote/config.hpp>
 
-#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE && defined(H5MOTE_TEST_HDF5)
 
 #include "hdf5_image.hpp"
 #include "sound.hpp"

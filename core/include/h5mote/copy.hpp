@@ -22,6 +22,7 @@ struct CopyOptions {
     /// references have brought gets a link in the destination's root group, named as libhdf5 names it:
     /// "~obj_pointed_by_" and the address of the copy, with "_1" or a higher number behind it if that name is taken.
     /// Without this option references stay as they are in a copy within one file, and lead nowhere in another file.
+    /// Those in fill values lead nowhere there with it, too.
     bool expand_references = false;
     /// No attributes are copied (H5O_COPY_WITHOUT_ATTR_FLAG).
     bool without_attributes = false;
