@@ -19,25 +19,24 @@ Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileSta
     if (opened != Status::ok) {
         return context.fail(Module::file, H5MOTE_HERE, opened);
     }
-    return take_driver(*other, writing, file);
+    return take_driver(*opener, *other, writing, file);
 }
 
 // The file on a driver that the opener has given out, which the opener gets back if it is open already, or cannot be
 // opened.
-Status FileState::take_driver(Driver& other, bool writing, FileState*& file) noexcept {
-    DriverOpener* const opener = this->opener();
+Status FileState::take_driver(DriverOpener& opener, Driver& other, bool writing, FileState*& file) noexcept {
     file = find_open(context, other);
     if (file != nullptr) {
         file->retain();
-        opener->close(other);
+        opener.close(other);
         return Status::ok;
     }
     const Status status = foreign()->open_driver(*this, other, writing, file);
     if (status != Status::ok) {
-        opener->close(other);
+        opener.close(other);
         return status;
     }
-    file->foreign()->opened_by = opener;
+    file->foreign()->opened_by = &opener;
     return Status::ok;
 }
 
@@ -46,7 +45,7 @@ Status FileState::open_linked(std::string_view name, FileState*& file) noexcept 
     Driver* other = nullptr;
     if (writable() && opener() != nullptr && foreign()->open_driver != nullptr && names_other_file(name) &&
         opener()->open_to_write(storage(), name, kPurpose, other) == Status::ok) {
-        const Status status = take_driver(*other, true, file);
+        const Status status = take_driver(*opener(), *other, true, file);
         if (status != Status::read_only && status != Status::busy && status != Status::unsupported) {
             return status;
         }

@@ -536,7 +536,7 @@ private:
     void leave() noexcept;
     Status commit_opened() noexcept;
     void shift_ranges(bool to_base) noexcept;
-    Status take_driver(Driver& other, bool writing, FileState*& file) noexcept;
+    Status take_driver(DriverOpener& opener, Driver& other, bool writing, FileState*& file) noexcept;
     FileState* find_mounted(Address group) const noexcept;
     FileState& find_top() noexcept;
     void release_mounts() noexcept;
