@@ -218,17 +218,18 @@ Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
         return Status::out_of_memory;
     }
     std::memcpy(old, dims(), size);
+    const auto store_extent = [this] { return edges_unfiltered() ? edges().store(*this) : store_dims(); };
     Status status = edges_unfiltered() ? edges().adapt(*this, wanted) : store_chunks();
     if (status == Status::ok) {
         set_dims(wanted);
-        status = edges_unfiltered() ? edges().store(*this) : store_dims();
+        status = store_extent();
         if (status == Status::ok) {
             status = file_->order();
         }
         if (status != Status::ok) {
             // In the header, too, which the next commit writes for whatever reason.
             set_dims(old);
-            (void)(edges_unfiltered() ? edges().store(*this) : store_dims());
+            (void)store_extent();
         }
     }
     if (status == Status::ok) {

@@ -34,7 +34,8 @@ struct DriverFault {
 
 class FailingDriver final : public ForwardingDriver {
 public:
-    using ForwardingDriver::ForwardingDriver;
+    /// The inner driver is borrowed, and constructed already.
+    explicit FailingDriver(h5mote::Driver& inner) noexcept : ForwardingDriver(inner) { forward_superblock_info(inner); }
 
     /// Sets the fault and resets both counters.
     void arm(const DriverFault& fault) noexcept;

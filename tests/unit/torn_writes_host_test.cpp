@@ -5,7 +5,7 @@
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
 
-#include "forwarding_driver.hpp"
+#include "failing_driver.hpp"
 #include "sound.hpp"
 
 #include <h5mote/h5mote.hpp>
@@ -23,38 +23,6 @@ namespace {
 
 using namespace h5mote;
 using namespace h5mote_test;
-
-/// Tears the `at`-th write of metadata from now on, counted from 1, and refuses those behind it.
-class Tearing final : public ForwardingDriver {
-public:
-    explicit Tearing(Driver& inner) noexcept : ForwardingDriver(inner) {
-#if H5MOTE_OTHER_FILES
-        forward_superblock_info(inner);
-#endif
-    }
-    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
-        if (usage == Usage::raw_data || (!torn_ && (at_ == 0 || --at_ != 0))) {
-            return ForwardingDriver::write(usage, address, from);
-        }
-        if (!torn_) {
-            (void)ForwardingDriver::write(usage, address, from.first(from.size() * 3 / 4));
-        }
-        torn_ = true;
-        return Status::io_error;
-    }
-    void arm(unsigned at) { at_ = at; }
-    /// Ends that. Returns whether a write was torn.
-    bool heal() {
-        const bool was = torn_;
-        at_ = 0;
-        torn_ = false;
-        return was;
-    }
-
-private:
-    unsigned at_ = 0;
-    bool torn_ = false;
-};
 
 /// A call that fails, and what the program does instead.
 struct Change {
@@ -90,14 +58,20 @@ bool tear(Driver& storage, const FileCreate& create, const Change& change, unsig
     NullPort port;
     Library library(heap, port, {}, formats::all);
     EXPECT_EQ(File::create(library, storage, {}, create)->close(), Status::ok);
-    Tearing driver(storage);
+    FailingDriver driver(storage);
     FileAccess access;
     access.torn_headers = true;
     auto file = File::open(library, driver, access);
     EXPECT_EQ(file.status(), Status::ok);
-    driver.arm(at);
+    DriverFault fault;
+    fault.at = at;
+    fault.persistent = true;
+    fault.calls = kWriteCall;
+    fault.torn_bytes = 36;  // of the 48 of a superblock
+    driver.arm(fault);
     const Status status = change.make(*file);
-    const bool torn = driver.heal();
+    driver.disarm();
+    const bool torn = driver.failures() != 0;
     EXPECT_EQ(status, torn ? Status::io_error : Status::ok) << at;
     EXPECT_EQ(change.give_up(*file), Status::ok) << at;
     EXPECT_EQ(file->flush(), Status::ok) << at;
