@@ -7,13 +7,13 @@
 
 #include "failing_driver.hpp"
 #include "sound.hpp"
+#if H5MOTE_OTHER_FILES
+#include "memory_parts.hpp"
+#endif
 
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
-#if H5MOTE_OTHER_FILES
-#include <h5mote/vfd/multi.hpp>
-#endif
 
 #include <gtest/gtest.h>
 
@@ -115,28 +115,6 @@ TEST(TornWrites, AreMadeAgainWithTheNextFlush) {
 
 #if H5MOTE_OTHER_FILES
 
-/// The parts of a file, in memory.
-class Parts final : public MultiParts {
-public:
-    Status open(unsigned index, std::string_view /*name*/, Driver*& driver) noexcept override {
-        driver = exists_[index] ? &parts_[index] : nullptr;
-        return exists_[index] ? Status::ok : Status::not_found;
-    }
-    Status make(unsigned index, std::string_view /*name*/, Driver*& driver) noexcept override {
-        exists_[index] = true;
-        driver = &parts_[index];
-        return Status::ok;
-    }
-    void close(unsigned /*index*/) noexcept override {}
-
-private:
-    MallocAllocator heap_;
-    GrowingMemoryDriver parts_[kMostParts] = {GrowingMemoryDriver{heap_}, GrowingMemoryDriver{heap_},
-                                              GrowingMemoryDriver{heap_}, GrowingMemoryDriver{heap_},
-                                              GrowingMemoryDriver{heap_}, GrowingMemoryDriver{heap_}};
-    bool exists_[kMostParts] = {};
-};
-
 // The ends of the parts are in the superblock's extension.
 TEST(TornWrites, AreMadeAgainInFilesOfSeveralParts) {
     unsigned writes = 0;
@@ -144,7 +122,7 @@ TEST(TornWrites, AreMadeAgainInFilesOfSeveralParts) {
         unsigned at = 0;
         bool torn = true;
         while (torn && !testing::Test::HasFailure()) {
-            Parts parts;
+            MemoryParts parts;
             MultiDriver storage{parts};
             ASSERT_EQ(storage.open_or_create(split_layout()), Status::ok);
             torn = tear(storage, {}, change, ++at);
