@@ -97,13 +97,17 @@ void report_file(const Recorder& file) noexcept {
     }
 }
 
+LOGGER_APART void report_use(const char* what, std::size_t used, std::size_t size) noexcept {
+    Line{} << what << used << " of " << size << " bytes";
+}
+
 LOGGER_APART void report(Status status) noexcept {
     report_rows(recorder);
     const logger::MemoryUse memory = recorder.memory();
-    Line{} << "peak RAM " << memory.peak << " of " << memory.size << " bytes";
+    report_use("peak RAM ", memory.peak, memory.size);
     const logger::StackUse stack = logger::stack_use();
     if (stack.size != 0) {
-        Line{} << "stack " << stack.used << " of " << stack.size << " bytes";
+        report_use("stack ", stack.used, stack.size);
     } else {
         Line{} << "stack not measured";
     }

@@ -157,7 +157,7 @@ TEST(AttributeConversion, NumbersOfAnotherForm) {
         EXPECT_TRUE(equal(machine.type_of(each.name), each.type.view())) << each.name;
         EXPECT_EQ(machine.read<std::int32_t>(each.name), 77) << each.name;
     }
-    EXPECT_TRUE(equal(machine.type_of("real"), datatype_of<double>()));
+    EXPECT_TRUE(equal(machine.type_of("real"), file_type_of<double>()));
     EXPECT_EQ(machine.read<double>("real"), 77.0);
     ASSERT_EQ(machine.root.write_attribute("text", "text"), Status::ok);
     EXPECT_EQ(machine.root.write_attribute("text", std::int32_t{77}), Status::type_mismatch);

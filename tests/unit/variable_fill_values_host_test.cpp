@@ -4,6 +4,7 @@
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
 
+#include "cursor.hpp"
 #include "sound.hpp"
 #include "test_allocators.hpp"
 
@@ -24,6 +25,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace h5mote_test {
@@ -111,6 +113,15 @@ struct Machine {
     Dataset data;
 };
 
+// A value in the byte order of files, which is that of fill values.
+template <typename Integer>
+Integer in_file_order(Integer value) {
+    std::byte bytes[sizeof value];
+    store_le(bytes, static_cast<std::make_unsigned_t<Integer>>(value));
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
 void expect_record(const Record& record, std::int32_t number, const char* text) {
     EXPECT_EQ(record.number, number);
     EXPECT_STREQ(record.text.text, text);
@@ -139,7 +150,10 @@ TEST(VariableFillValues, PartsOfCompounds) {
             ASSERT_EQ(machine.create(), Status::ok);
             std::int16_t numbers[] = {0, 1, 10, 11};
             Sequence<std::int16_t> parts[] = {{2, numbers}, {2, numbers + 2}};
-            const Record fill = {7, {"a fill value"}, {2, parts}};
+            std::int16_t fill_numbers[4] = {};
+            std::transform(numbers, numbers + 4, fill_numbers, in_file_order<std::int16_t>);
+            Sequence<std::int16_t> fill_parts[] = {{2, fill_numbers}, {2, fill_numbers + 2}};
+            const Record fill = {in_file_order(std::int32_t{7}), {"a fill value"}, {2, fill_parts}};
             DatasetCreate properties;
             properties.chunk = {4};
             properties.fill = {reinterpret_cast<const std::byte*>(&fill), sizeof fill};

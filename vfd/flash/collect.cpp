@@ -38,8 +38,7 @@ std::uint32_t FlashLog::bad_between(std::uint32_t from, std::uint32_t to) noexce
 // Collect until this many blocks are free. The fuller the device, the smaller that number, so that collection stays
 // affordable; what is free above the minimum is room for the writes between two syncs.
 std::uint32_t FlashLog::wanted_blocks() const noexcept {
-    const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
-    return start_blocks_ + (3 * unused >> (block_log2_ - page_log2_ + 3));
+    return start_blocks_ + (3 * unused_pages() >> (block_log2_ - page_log2_ + 3));
 }
 
 // Whether to commit now. Blocks that collection has freed can be erased only after a commit. A commit for each of them
@@ -134,6 +133,13 @@ Status FlashLog::move(Place place, const Record& record) noexcept {
     return rewrite(page, hull_of(head));
 }
 
+Status FlashLog::move_if_live(Place place, const Record& record) noexcept {
+    bool is_live = false;
+    H5MOTE_TRY(make_room());
+    H5MOTE_TRY(live(place, record, is_live));
+    return is_live ? move(place, record) : Status::ok;
+}
+
 // Appends again those records of a block that the state needs and that overlap the bytes [from, to).
 Status FlashLog::renew(std::uint32_t block, std::uint32_t from, std::uint32_t to) noexcept {
     Walk walk{block, first_record(), {}};
@@ -141,12 +147,7 @@ Status FlashLog::renew(std::uint32_t block, std::uint32_t from, std::uint32_t to
         const Place place = place_of(block, walk.offset);
         walk.offset += walk.record.size();
         if (walk.offset > from) {
-            bool is_live = false;
-            H5MOTE_TRY(make_room());
-            H5MOTE_TRY(live(place, walk.record, is_live));
-            if (is_live) {
-                H5MOTE_TRY(move(place, walk.record));
-            }
+            H5MOTE_TRY(move_if_live(place, walk.record));
         }
     }
     return unanswered_ ? Status::io_error : Status::ok;
@@ -181,9 +182,8 @@ std::uint32_t FlashLog::most_free_blocks() const noexcept {
     if (most_pages_ == 0) {
         return start_blocks_;
     }
-    const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
     return start_blocks_ +
-           static_cast<std::uint32_t>(quotient_of(std::uint64_t{blocks_of_pages()} * unused, most_pages_));
+           static_cast<std::uint32_t>(quotient_of(std::uint64_t{blocks_of_pages()} * unused_pages(), most_pages_));
 }
 
 // The most of debt_ that one sync works off, when `appended` bytes were appended since the last one: twice as much and
@@ -208,13 +208,7 @@ Status FlashLog::collect_step(Walk& walk, std::uint32_t& size) noexcept {
         return commit();
     }
     if (step(walk)) {
-        const Place place = place_of(walk.block, walk.offset);
-        bool is_live = false;
-        H5MOTE_TRY(make_room());
-        H5MOTE_TRY(live(place, walk.record, is_live));
-        if (is_live) {
-            H5MOTE_TRY(move(place, walk.record));
-        }
+        H5MOTE_TRY(move_if_live(place_of(walk.block, walk.offset), walk.record));
         size = walk.record.size();
         walk.offset += size;
         scan_ = walk.offset;

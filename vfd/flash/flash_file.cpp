@@ -141,12 +141,9 @@ Status FlashLog::space_for(std::uint64_t address, std::size_t size) noexcept {
     if (pages > most_pages_ || taken > most_pages_ - pages) {
         std::uint32_t more = 0;
         for (std::uint32_t page = first; page <= last; ++page) {
-            Place place = 0;
-            const Status status = lookup(page, place);
-            if (status != Status::corrupt_file) {
-                H5MOTE_TRY(status);
-                more += place == 0 ? 1 : 0;
-            }
+            bool is_mapped = false;
+            H5MOTE_TRY(mapped(page, is_mapped));
+            more += is_mapped ? 0 : 1;
         }
         if (more != 0 && taken + more > most_pages_) {
             return Status::no_space;
@@ -221,7 +218,7 @@ Status FlashLog::room_to_unmap(std::uint32_t pages) noexcept {
 // Pages for which keep_room(1, their bytes) finds room if nothing is uncommitted: as many as the device can hold in
 // addition, and as their records fit into the blocks that can be made free.
 std::uint32_t FlashLog::pages_of_transaction() const noexcept {
-    const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
+    const std::uint32_t unused = unused_pages();
     const std::uint64_t log = std::uint64_t{most_free_blocks() + merge_blocks_ - spare_blocks_} * usable();
     const std::uint64_t rest = std::uint64_t{2 + 1 + kChanges} * page_cost() + kFlashHeight * kFlashNodeRecord;
     const std::uint64_t pages = log < rest ? 0 : quotient_of(log - rest, format_.page_size + kPiece);

@@ -1,6 +1,8 @@
 // H5FD (flash) - the log on a flash device, which is what a FlashDriver consists of.
 #pragma once
 
+#include "checksum.hpp"
+
 #include <h5mote/vfd/flash.hpp>
 
 namespace h5mote {
@@ -70,6 +72,7 @@ private:
     Status put_bytes(const std::byte* from, std::uint32_t size) noexcept;
     Status open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept;
     Status open_next() noexcept;
+    static Lookup3Stream sum_of(const Record& record, Place place) noexcept;
     static std::uint32_t sum_of(const Record& record, Place place, ConstBytes payload) noexcept;
     Status append_once(const Record& record, ConstBytes payload, Place& place) noexcept;
     Status append(const Record& record, ConstBytes payload, Place& place) noexcept;
@@ -85,10 +88,12 @@ private:
 
     // map.cpp: where the pages of the file are
     Change* find(std::uint32_t key) noexcept;
+    Change* change_of(std::uint32_t key) noexcept;
     void put(std::uint32_t key, Place place) noexcept;
     bool has_room_for(std::uint32_t key) noexcept;
     void remove_children(std::uint32_t key) noexcept;
     Status lookup(std::uint32_t key, Place& place) noexcept;
+    Status mapped(std::uint32_t page, bool& is) noexcept;
     Status read_node(std::uint32_t key, Place place) noexcept;
     Status write_node(std::uint32_t key, std::uint32_t mask, Place previous, unsigned weight, Place& place) noexcept;
     Status flush_node(std::uint32_t key, bool whole = false) noexcept;
@@ -123,9 +128,14 @@ private:
     Status live(Place place, const Record& record, bool& is_live) noexcept;
     Status node_has(Place place, std::uint32_t key, bool& has) noexcept;
     Status move(Place place, const Record& record) noexcept;
+    Status move_if_live(Place place, const Record& record) noexcept;
     Status renew(std::uint32_t block, std::uint32_t from, std::uint32_t to) noexcept;
     Status relocate() noexcept;
     Status refresh() noexcept;
+    // Pages that the device can hold beyond those that it holds.
+    std::uint32_t unused_pages() const noexcept {
+        return most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
+    }
     // Blocks that all pages which the device can hold, and the map, take together.
     std::uint32_t blocks_of_pages() const noexcept {
         const std::uint32_t blocks = geometry_.blocks - bad_ + spare_blocks_;

@@ -197,8 +197,8 @@ Status FlashLog::open_next() noexcept {
     return open_block(previous, previous, false);
 }
 
-// Checksum of a record with these bytes, at that place.
-std::uint32_t FlashLog::sum_of(const Record& record, Place place, ConstBytes payload) noexcept {
+// The checksum of a record at that place, as far as the record's head goes; the record's bytes follow.
+Lookup3Stream FlashLog::sum_of(const Record& record, Place place) noexcept {
     std::byte head[12];
     store_le<std::uint32_t>(head, record.word);
     store_le<std::uint32_t>(head + 4, record.key);
@@ -206,6 +206,12 @@ std::uint32_t FlashLog::sum_of(const Record& record, Place place, ConstBytes pay
     const std::uint32_t size = record.head() - 4;
     Lookup3Stream sum(size + record.length(), place);
     sum.update({head, size});
+    return sum;
+}
+
+// Checksum of a record with these bytes, at that place.
+std::uint32_t FlashLog::sum_of(const Record& record, Place place, ConstBytes payload) noexcept {
+    Lookup3Stream sum = sum_of(record, place);
     sum.update(payload);
     return sum.finish();
 }
@@ -332,12 +338,7 @@ bool FlashLog::parse(Place place, Record& record) noexcept {
 // Whether the record's bytes are those that were written.
 bool FlashLog::intact(Place place, const Record& record) noexcept {
     std::byte bytes[48];
-    const std::uint32_t extra = record.head() - Record::kSize;
-    store_le<std::uint32_t>(bytes, record.word);
-    store_le<std::uint32_t>(bytes + 4, record.key);
-    store_le<std::uint32_t>(bytes + 8, record.link);
-    Lookup3Stream sum(8 + extra + record.length(), place);
-    sum.update({bytes, 8 + extra});
+    Lookup3Stream sum = sum_of(record, place);
     std::uint32_t offset = offset_of(place) + record.head();
     for (std::uint32_t left = record.length(); left > 0;) {
         const std::uint32_t run = left < sizeof bytes ? left : static_cast<std::uint32_t>(sizeof bytes);

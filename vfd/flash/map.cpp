@@ -39,6 +39,12 @@ FlashLog::Change* FlashLog::find(std::uint32_t key) noexcept {
     return changes_ + low;
 }
 
+// The change of that very key; null if there is none.
+FlashLog::Change* FlashLog::change_of(std::uint32_t key) noexcept {
+    Change* const at = find(key);
+    return at != changes_ + change_count_ && at->key == key ? at : nullptr;
+}
+
 // Adds or replaces a change. The caller has made room for it, see make_room().
 void FlashLog::put(std::uint32_t key, Place place) noexcept {
     Change* at = find(key);
@@ -56,8 +62,7 @@ void FlashLog::put(std::uint32_t key, Place place) noexcept {
 
 // Whether the key is among the changes or can become one.
 bool FlashLog::has_room_for(std::uint32_t key) noexcept {
-    const Change* const at = find(key);
-    return change_count_ < most_changes_ || (at != changes_ + change_count_ && at->key == key);
+    return change_count_ < most_changes_ || change_of(key) != nullptr;
 }
 
 // Removes the changes to the entries of node `key`: the node's own record covers them from now on.
@@ -82,8 +87,8 @@ Status FlashLog::lookup(std::uint32_t key, Place& place) noexcept {
     }
     std::uint32_t from = level;
     for (std::uint32_t above = key;; above = flash_parent(above), ++from) {
-        const Change* change = find(above);
-        if (change != changes_ + change_count_ && change->key == above) {
+        const Change* const change = change_of(above);
+        if (change != nullptr) {
             place = (change->place & kFlashGone) != 0 ? 0 : change->place;
             break;
         }
@@ -97,6 +102,14 @@ Status FlashLog::lookup(std::uint32_t key, Place& place) noexcept {
         place = entry(node_, index >> (kShift * (from - 1 - level)) & (kFanOut - 1));
     }
     return Status::ok;
+}
+
+// Whether a page has a record; a page that damage hides counts as one that has.
+Status FlashLog::mapped(std::uint32_t page, bool& is) noexcept {
+    Place place = 0;
+    const Status status = lookup(page, place);
+    is = status != Status::ok || place != 0;
+    return status == Status::corrupt_file ? Status::ok : status;
 }
 
 // Fills node_ with all entries of a node: from its newest record back to the first one with weight 0. The key must
@@ -355,22 +368,19 @@ Status FlashLog::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept {
     const std::uint32_t leaf = first >> kShift;
     const std::uint32_t end = (leaf + 1) << kShift;
     last = last < end ? last : end;
-    std::uint32_t mapped = 0;
+    std::uint32_t pages = 0;  // those that are mapped
     for (std::uint32_t page = first; page < last; ++page) {
-        Place place = 0;
-        const Status status = lookup(page, place);
-        if (status != Status::ok && status != Status::corrupt_file) {
-            return status;
-        }
-        mapped |= (status != Status::ok || place != 0 ? 1U : 0U) << (page & (kFanOut - 1));
+        bool is_mapped = false;
+        H5MOTE_TRY(mapped(page, is_mapped));
+        pages |= (is_mapped ? 1U : 0U) << (page & (kFanOut - 1));
     }
     if (last - first == kFanOut) {
-        return unmap_run(flash_key(1, leaf), 1, static_cast<std::uint32_t>(__builtin_popcount(mapped)));
+        return unmap_run(flash_key(1, leaf), 1, static_cast<std::uint32_t>(__builtin_popcount(pages)));
     }
     const std::uint32_t most = most_changes_ / 2;
     for (std::uint32_t i = 0; i < kFanOut;) {
         std::uint32_t run = 0;
-        for (; run < most && i + run < kFanOut && (mapped >> (i + run) & 1) != 0; ++run) {
+        for (; run < most && i + run < kFanOut && (pages >> (i + run) & 1) != 0; ++run) {
         }
         if (run != 0) {
             H5MOTE_TRY(unmap_run(leaf << kShift | i, run, run));
