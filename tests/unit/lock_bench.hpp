@@ -10,7 +10,7 @@
 
 namespace h5mote_test {
 
-using namespace h5mote;  // this header belongs to two tests
+using namespace h5mote;  // this header belongs to three tests
 
 class CountingPort final : public Port {
 public:
