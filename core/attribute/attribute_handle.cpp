@@ -358,8 +358,7 @@ Status AttributeIterator::Walk::start(Address object, IndexOrder wanted, Directi
     if (order == IndexOrder::creation && !cursor.tracks_order()) {
         return Status::invalid_argument;
     }
-    direct = cursor.can(order, direction);
-    return direct ? cursor.start(order, direction) : Status::ok;
+    return cursor.start_directly(order, direction, direct);
 }
 
 Status AttributeIterator::Walk::pass() noexcept {

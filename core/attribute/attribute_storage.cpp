@@ -59,12 +59,17 @@ Status AttributeCursor::open(Address header) noexcept {
     return start(IndexOrder::native, Direction::increasing);
 }
 
-bool AttributeCursor::can(IndexOrder order, Direction direction) const noexcept {
-    if (is_dense()) {
-        return order == IndexOrder::native ||
-               (order == IndexOrder::creation && info_.storage.order_index != kUndefinedAddress);
+// libhdf5 1.10 takes an attribute out of the index of creation orders when it gives it another name: an index that does
+// not have all attributes is of no use.
+Status AttributeCursor::start_directly(IndexOrder order, Direction direction, bool& direct) noexcept {
+    direct = order == IndexOrder::native && (is_dense() || direction == Direction::increasing);
+    if (is_dense() && order == IndexOrder::creation && info_.storage.order_index != kUndefinedAddress) {
+        H5MOTE_TRY(start(IndexOrder::native, direction));
+        const std::uint64_t all = dense_->size();
+        H5MOTE_TRY(start(order, direction));
+        direct = dense_->size() == all;
     }
-    return order == IndexOrder::native && direction == Direction::increasing;
+    return direct ? start(order, direction) : Status::ok;
 }
 
 Status AttributeCursor::start(IndexOrder order, Direction direction) noexcept {

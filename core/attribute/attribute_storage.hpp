@@ -58,9 +58,9 @@ public:
     bool tracks_order() const noexcept { return tracked_; }
     // A constant in builds that read attributes in object headers only: their programs do not link dense storage.
     bool is_dense() const noexcept { return H5MOTE_ALL_FORMATS != 0 && info_.dense; }
-    /// Whether the storage itself has the attributes in that order, so that start() can be called with it.
-    bool can(IndexOrder order, Direction direction) const noexcept;
-    /// Goes to the start of an order for which can() is true.
+    /// Goes to the start of that order if the storage itself has the attributes in it; otherwise `direct` is false.
+    Status start_directly(IndexOrder order, Direction direction, bool& direct) noexcept;
+    /// Goes to the start of the native order, or of one that start_directly() has found.
     Status start(IndexOrder order, Direction direction) noexcept;
     /// not_found at the end.
     Status next(StoredAttributeMessage& attribute) noexcept;

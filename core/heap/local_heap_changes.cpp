@@ -208,7 +208,8 @@ Status LocalHeapChanges::give(Address offset, Address size, bool only_behind) no
     if (only_behind && !has_ahead) {
         return Status::ok;
     }
-    if (has_behind && has_ahead) {
+    // Each step leaves a sound list if the next one fails: a block whose fields will be overwritten leaves it first.
+    if (has_behind) {
         H5MOTE_TRY(write_next(window, behind.before, behind.block.next));
     }
     const Address all = size + (has_behind ? behind.block.size : 0);

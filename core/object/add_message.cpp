@@ -408,11 +408,19 @@ private:
                bool moves = true) noexcept {
         Writer writer(place.block->image().subspan(place.head));
         write_message_head(writer, layout_, type, size, flags, order);
-        if (H5MOTE_ALL_FORMATS != 0 && place.size - size < head_size()) {
-            std::memset(place.block->at(place.head + head_size() + size), 0, place.size - size);
-        } else if (size < place.size) {
-            const std::size_t body = place.head + head_size();
-            layout_.put_null(place.block->at(body + size), place.size - size);
+        const std::size_t body = place.head + head_size();
+        std::size_t rest = place.size - size;
+        if (H5MOTE_ALL_FORMATS != 0 && rest < head_size()) {
+            // They are a gap, which ends a block. But secure() may have put a null message behind the place.
+            std::memset(place.block->at(body + size), 0, rest);
+            const std::size_t behind = body + place.size;
+            const bool is_last = behind + head_size() > place.block->size() - layout_.checksum_size();
+            rest = rest == 0 || is_last || !layout_.is_null(place.block->at(behind))
+                       ? 0
+                       : rest + layout_.length_at(place.block->at(behind));
+        }
+        if (rest != 0) {
+            layout_.put_null(place.block->at(body + size), rest);
             if (moves) {
                 layout_.close_gap(place.block->at(0), body + size, place.block->size() - layout_.checksum_size());
             }

@@ -37,10 +37,9 @@ public:
         return Status::ok;
     }
 
-    /// A copy of a hard link leads to an object that one more link has to be counted for; `always` false: only until
-    /// the old link is gone, which on an atomic storage nobody can see.
-    Status insert(bool always) noexcept {
-        const bool counted = link_.type == LinkType::hard && (always || !file_.is_atomic());
+    /// A copy of a hard link leads to an object that one more link has to be counted for, and before the link is there.
+    Status insert() noexcept {
+        const bool counted = link_.type == LinkType::hard;
         if (counted) {
             // The count of a version 1 header stands in its prefix: this refuses such an object.
             std::uint32_t links = 0;
@@ -69,13 +68,14 @@ public:
             // The message is too short for what would have to take its place in a header that others have arranged, or
             // no message can have the new name. Dense storage can.
         }
-        H5MOTE_TRY(insert(false));
+        // If the old link cannot be removed, and the new one neither, both are counted.
+        H5MOTE_TRY(insert());
         // The new link is on the storage before the old one goes.
         Status status = file_.order();
         if (status == Status::ok) {
             status = remove_link(file_, group_.address, name_);
         }
-        const bool counted = link_.type == LinkType::hard && !file_.is_atomic();
+        const bool counted = link_.type == LinkType::hard;
         if (status != Status::ok) {
             const bool undone = remove_link(file_, target_.address, text_of(link_.name)) == Status::ok;
             if (undone && counted && file_.order() == Status::ok) {
@@ -139,7 +139,7 @@ Status Group::copy_link(std::string_view from, const Group& group, std::string_v
         return relocate(from, group, to, &Group::copy_link);
     }
     H5MOTE_TRY(status);
-    return relocation.insert(true);
+    return relocation.insert();
 }
 
 // One of the paths, or both, may lead to another file. `call` is what both ends are then passed to.

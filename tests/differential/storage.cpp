@@ -34,18 +34,26 @@ private:
     GrowingMemoryDriver driver_{allocator_};
 };
 
-// A storage that is full during some of the calls.
+// A storage that is full during some of the calls. Of some of them sync() is a commit, and then they have room for
+// changes at times, and at times not.
 class FullStorage final : public Storage, private h5mote_test::ForwardingDriver {
 public:
-    FullStorage() : ForwardingDriver(file_) {}
+    explicit FullStorage(Random& random) : ForwardingDriver(file_), commits_(random.one_in(2)) {}
     Driver& open() override { return *this; }
     void close() override {}
     void disturb(Random& random) override {
         std::uint64_t end = 0;
         need(file_.end_of_file(end), "end_of_file");
         most_ = end + random.pick<std::uint64_t>({0, random.below(64), random.below(600), random.below(6000)});
+        if (random.one_in(2)) {
+            room_ = random.below(random.pick<std::uint64_t>({3, 30, 300}));
+            for_all_ = random.one_in(2);
+        }
     }
-    void calm() override { most_ = kNoLimit; }
+    void calm() override {
+        most_ = kNoLimit;
+        room_ = kNoLimit;
+    }
     bool was_disturbed() const override { return was_disturbed_; }
 
 private:
@@ -64,17 +72,38 @@ private:
     Status truncate(std::uint64_t size) noexcept override {
         return fits(size) ? file_.truncate(size) : Status::no_space;
     }
+    Capabilities capabilities() const noexcept override {
+        Capabilities capabilities = file_.capabilities();
+        capabilities.sync_is_commit = commits_;
+        return capabilities;
+    }
+    Status keep_room(std::uint32_t /*ranges*/, std::uint64_t bytes) noexcept override {
+        const bool refused = bytes > kept_ && room_ == 0;
+        if (refused) {
+            was_disturbed_ = true;
+            room_ = for_all_ ? 0 : kNoLimit;
+            return Status::no_space;
+        }
+        room_ -= bytes > kept_ && room_ != kNoLimit ? 1 : 0;
+        kept_ = bytes;
+        return Status::ok;
+    }
 
     MallocAllocator allocator_;
     GrowingMemoryDriver file_{allocator_};
+    bool commits_;
     std::uint64_t most_ = kNoLimit;
+    std::uint64_t room_ = kNoLimit;  // after so many more calls of keep_room() that ask for more there is no room
+    std::uint64_t kept_ = 0;
+    bool for_all_ = false;  // none of the later calls finds room then
     bool was_disturbed_ = false;
 };
 
 // A storage of which a call fails during some of the steps, or all calls from then on: a bus that is disturbed, a card
-// that is pulled out and put back.
+// that is pulled out and put back. Of some of them sync() is a commit.
 class FailingStorage final : public Storage {
 public:
+    explicit FailingStorage(Random& random) : file_(memory_, random.one_in(2)) {}
     Driver& open() override { return driver_; }
     void close() override {}
     void disturb(Random& random) override {
@@ -93,8 +122,22 @@ public:
     bool was_disturbed() const override { return was_disturbed_; }
 
 private:
+    class File final : public h5mote_test::ForwardingDriver {
+    public:
+        File(Driver& inner, bool commits) : ForwardingDriver(inner), commits_(commits) {}
+        Capabilities capabilities() const noexcept override {
+            Capabilities capabilities = ForwardingDriver::capabilities();
+            capabilities.sync_is_commit = commits_;
+            return capabilities;
+        }
+
+    private:
+        bool commits_;
+    };
+
     MallocAllocator allocator_;
-    GrowingMemoryDriver file_{allocator_};
+    GrowingMemoryDriver memory_{allocator_};
+    File file_;
     h5mote_test::FailingDriver driver_{file_};
     bool was_disturbed_ = false;
 };
@@ -261,7 +304,7 @@ std::unique_ptr<Storage> make_storage(const std::string& name, Random& random) {
         return std::make_unique<BufferStorage>();
     }
     if (name == "full") {
-        return std::make_unique<FullStorage>();
+        return std::make_unique<FullStorage>(random);
     }
     if (name == "posix") {
         return std::make_unique<PosixStorage>();
@@ -270,7 +313,7 @@ std::unique_ptr<Storage> make_storage(const std::string& name, Random& random) {
         return std::make_unique<JournalStorage>(random);
     }
     if (name == "failing") {
-        return std::make_unique<FailingStorage>();
+        return std::make_unique<FailingStorage>(random);
     }
     if (name == "region") {
         return std::make_unique<RegionStorage>(random);

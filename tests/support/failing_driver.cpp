@@ -46,6 +46,16 @@ Status FailingDriver::truncate(std::uint64_t size) noexcept {
     return fails(kTruncateCall) ? fault_.status : inner().truncate(size);
 }
 
+// Giving room back does not fail.
+Status FailingDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
+    if (bytes > kept_ && fails(kKeepRoomCall)) {
+        return fault_.status;
+    }
+    const Status status = inner().keep_room(ranges, bytes);
+    kept_ = status == Status::ok ? bytes : kept_;
+    return status;
+}
+
 Status FailingDriver::do_lock(bool exclusive) noexcept {
     return fails(kLockCall) ? fault_.status : inner().lock(exclusive);
 }

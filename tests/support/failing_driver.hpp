@@ -15,7 +15,8 @@ enum DriverCall : unsigned {
     kTruncateCall = 16,
     kLockCall = 32,
     kUnlockCall = 64,
-    kAllCalls = 127,
+    kKeepRoomCall = 128,  ///< those that ask for room
+    kAllCalls = 255,
 };
 
 /// What fails, and how.
@@ -52,6 +53,7 @@ public:
     h5mote::Status sync() noexcept override;
     h5mote::Status end_of_file(std::uint64_t& size) noexcept override;
     h5mote::Status truncate(std::uint64_t size) noexcept override;
+    h5mote::Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override;
     h5mote::Status do_lock(bool exclusive) noexcept override;
     h5mote::Status do_unlock() noexcept override;
 
@@ -61,6 +63,7 @@ private:
     DriverFault fault_;
     std::uint64_t calls_ = 0;
     std::uint64_t failures_ = 0;
+    std::uint64_t kept_ = 0;  // what the last keep_room() has asked for
 };
 
 }  // namespace h5mote_test

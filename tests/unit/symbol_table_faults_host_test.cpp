@@ -50,6 +50,21 @@ std::vector<std::byte> made_by_libhdf5() {
     return take_file(name);
 }
 
+// A group with the links a, b and c, whose names are followed by free space.
+std::vector<std::byte> with_short_names() {
+    const std::string name = "symbol_table_faults.h5";
+    const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    EXPECT_GE(H5Pset_sym_k(create, 4, 4), 0);
+    {
+        const Hdf5Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, H5P_DEFAULT), H5Fclose);
+        const Hdf5Id group(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+        for (const char* const link : {"a", "b", "c"}) {
+            EXPECT_GE(H5Lcreate_hard(file, "g", group, link, H5P_DEFAULT, H5P_DEFAULT), 0);
+        }
+    }
+    return take_file(name);
+}
+
 Links links_of(Group& group) {
     Links links;
     LinkIterator all(group);
@@ -84,6 +99,7 @@ struct Faults {
     bool allocations = false;
     bool persistent = false;
     bool atomic = false;
+    bool small_cache = false;  // one that keeps few blocks, so that a change reads some again
     bool renames = false;
 };
 
@@ -112,7 +128,7 @@ bool fail_once(const std::vector<std::byte>& image, const Change& change, const 
     World world(image, faults.atomic);
     Library library(world.memory, world.port, {}, formats::all);
     FileAccess access;
-    access.metadata_cache = 4096;
+    access.metadata_cache = faults.small_cache ? 800 : 4096;
     Result<File> file = File::open(library, world.driver, access);
     EXPECT_EQ(file.status(), Status::ok);
     Result<Group> group = file->root().open_group("g");
@@ -150,13 +166,14 @@ bool fail_once(const std::vector<std::byte>& image, const Change& change, const 
     return failed;
 }
 
-void sweep(const char* name, const Change& change, bool renames = false) {
-    const std::vector<std::byte> image = made_by_libhdf5();
+void sweep(const char* name, const Change& change, bool renames = false,
+           const std::vector<std::byte>& image = made_by_libhdf5()) {
     std::uint64_t points = 0;
-    for (unsigned i = 0; i < 8; ++i) {
-        const Faults faults{(i & 1U) != 0, (i & 2U) != 0, (i & 4U) != 0, renames};
+    for (unsigned i = 0; i < 16; ++i) {
+        const Faults faults{(i & 1U) != 0, (i & 2U) != 0, (i & 4U) != 0, (i & 8U) != 0, renames};
         SCOPED_TRACE(std::string(name) + (faults.allocations ? " allocation" : " call") +
-                     (faults.persistent ? " persistent" : "") + (faults.atomic ? " atomic" : ""));
+                     (faults.persistent ? " persistent" : "") + (faults.atomic ? " atomic" : "") +
+                     (faults.small_cache ? " small cache" : ""));
         for (std::uint64_t k = 1; !testing::Test::HasFailure(); k += sweep_step()) {
             SCOPED_TRACE(k);
             if (!fail_once(image, change, faults, k)) {
@@ -194,6 +211,17 @@ TEST(SymbolTableFaults, Remove) {
 
 TEST(SymbolTableFaults, RemoveTheLastName) {
     sweep("remove the last", [](Group& group) { return group.unlink("n38"); });
+}
+
+TEST(SymbolTableFaults, RemoveAShortName) {
+    sweep(
+        "remove a short name", [](Group& group) { return group.unlink("c"); }, false, with_short_names());
+}
+
+TEST(SymbolTableFaults, MoveAShortName) {
+    const std::string name(100, 'n');
+    sweep(
+        "move a short name", [=](Group& group) { return group.rename("c", name); }, true, with_short_names());
 }
 
 TEST(SymbolTableFaults, Rename) {

@@ -43,7 +43,7 @@ Status FamilyDriver::scan() noexcept {
     count_ = last_ = written_count_ = 0;
     unsynced_ = found_ = 0;
     member_size_ = last_size_ = 0;
-    size_known_ = full_ = false;
+    size_known_ = size_told_ = full_ = false;
     stored_info_.info = {};
     promised_ = {};
     promised_.atomic_unit = kSector;
@@ -100,14 +100,15 @@ Status FamilyDriver::open_or_create(std::uint64_t member_size) noexcept {
     H5MOTE_TRY(status);
     // A first member that is shorter although others follow was left so by a power cut.
     set_member_size(member_size_ > member_size ? member_size_ : member_size);
-    size_known_ = true;
+    size_known_ = size_told_ = true;
     return Status::ok;
 }
 
 Capabilities FamilyDriver::capabilities() const noexcept {
     Capabilities capabilities = promised_;
     capabilities.writable = count_ != 0 && promised_.writable;
-    if (size_known_ && member_size_ % kSector != 0) {
+    // The length of the first member may be what a power cut has left of it.
+    if (size_told_ && member_size_ % kSector != 0) {
         capabilities.atomic_unit = 1;  // sectors of the file lie in two members
     }
     return capabilities;
@@ -184,7 +185,7 @@ Status FamilyDriver::use_superblock_info(std::string_view name, ConstBytes info,
         return Status::corrupt_file;
     }
     set_member_size(size);
-    size_known_ = true;
+    size_known_ = size_told_ = true;
     full_ = false;
     return Status::ok;
 }

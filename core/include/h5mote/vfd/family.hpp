@@ -138,6 +138,7 @@ private:
     std::uint64_t last_size_ = 0;  // its length
     std::int32_t error_ = 0;
     bool size_known_ = false;
+    bool size_told_ = false;      // not by the length of the first member alone
     bool full_ = false;           // all members before the last one have their size
     std::uint32_t unsynced_ = 0;  // members from this one on are as open() has found them ...
     std::uint32_t found_ = 0;     // ... up to this one, and were not synced yet
