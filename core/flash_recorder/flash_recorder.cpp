@@ -51,7 +51,7 @@ Status FlashRecorderBase::open(FlashDevice& device, const Plan& plan, std::byte*
     number_ = kNoSection;
     next_ = end_ = buffer_;
     offset_ = geometry_.block_size;
-    resumed_ = false;
+    resumed_ = has_rows_ = false;
     unwritten_ = Unwritten::nothing;
     held_ = counted_end_ = restarts_ = 0;
     const Status status = start(anew);
@@ -176,8 +176,12 @@ Status FlashRecorderBase::write_frame() noexcept {
         const auto size = static_cast<std::uint32_t>(next_ - buffer_) + RecordingFrame::kChecksum;
         if (room() >= size) {
             const std::uint32_t at = offset_;
-            const bool counts = recipe_done_ == plan_->recipe_size || !keep(RecordingRule::recipe_first);
-            const std::byte kind = buffer_[2] & static_cast<std::byte>(~RecordingFrame::kCommit & 0xff);
+            const std::byte kind = kind_in_memory();
+            const bool is_recipe = kind == std::byte{RecordingFrame::blueprint};
+            // The segment of the newest rows must not be emptied: a blueprint does not count before a frame of its
+            // segment does, unless nothing else has counted yet.
+            const bool counts = (recipe_done_ == plan_->recipe_size || !keep(RecordingRule::recipe_first)) &&
+                                (!is_recipe || held_ != 0 || !has_rows_ || !keep(RecordingRule::rows_first));
             if (kind == std::byte{RecordingFrame::settings}) {
                 // They may have been changed since the frame was begun, or was found by open().
                 std::memcpy(buffer_ + RecordingFrame::kHead, settings(), plan_->settings);
@@ -195,11 +199,12 @@ Status FlashRecorderBase::write_frame() noexcept {
                 if (counts) {
                     counted_ = head_->sequence;
                     counted_end_ = head_->end;
+                    has_rows_ = has_rows_ || !is_recipe || held_ != 0;
                     held_ = restarts_ = 0;
                     if (unwritten_ == Unwritten::head) {
                         unwritten_ = Unwritten::nothing;
                     }
-                } else if (held_ == 0) {
+                } else if (held_ == 0 && !is_recipe) {
                     held_ = at;
                     held_sequence_ = head_->sequence;
                 }
@@ -235,13 +240,17 @@ Status FlashRecorderBase::write_recipe() noexcept {
     return Status::ok;
 }
 
-// Whether the log must not go on in the next block. The segment of the last frame that counts is not emptied before
-// another one has the blueprint, for which half of a segment is enough.
+// Whether the log must not go on in the next block. The segment of the last frame that counts is not emptied before a
+// frame counts in another one, which must have room for the blueprint: half of a segment is enough. Blocks in which
+// nothing counts do not lead beyond the next segment, so that they empty no other one; only where that has been tried,
+// and may consist of bad blocks, does the log go further.
 bool FlashRecorderBase::is_at_limit() const noexcept {
     const std::uint32_t next = head_->sequence + 1;
     const std::uint32_t blocks = geometry_.blocks / plan_->segments;
-    const std::uint32_t limit = (head_->segment(counted_) + plan_->segments) * blocks;
-    const std::uint32_t left = limit - (next - head_->start);
+    const std::uint32_t ahead = restarts_ < 2 && plan_->segments > 2 ? 2 : plan_->segments;
+    const std::uint32_t limit = (head_->segment(counted_) + ahead) * blocks;
+    const std::uint32_t used = next - head_->start;
+    const std::uint32_t left = used < limit ? limit - used : 0;
     return head_->segment(next) == recipe_segment_ ? left == 0 : 2 * left < blocks;
 }
 
@@ -307,11 +316,12 @@ Status FlashRecorderBase::begin_block() noexcept {
 
 // The log has come to its limit, but nothing counts in the last blocks, in which programs failed or power cuts came
 // first. They are used once more, and erased before, for their frames may be unstable and come to light later. If this
-// recorder wrote frames there that wait for the blueprint, the first is taken into memory again; the others are pieces
-// of the blueprint. The log does not go back beyond a block that cannot be erased: its head would be the newest.
+// recorder wrote a frame there that waits for the blueprint, it is taken into memory again. The log does not go back
+// beyond a block that cannot be erased: its head would be the newest.
 Status FlashRecorderBase::start_over() noexcept {
-    if (head_->previous != counted_ && next_ != buffer_) {
-        // A piece of the blueprint. If this function fails, the blueprint goes on with it.
+    const bool is_recipe = next_ != buffer_ && kind_in_memory() == std::byte{RecordingFrame::blueprint};
+    if (head_->previous != counted_ && is_recipe) {
+        // A piece of a blueprint that has not counted. If this function fails, the blueprint goes on with it.
         recipe_done_ = load_le<std::uint32_t>(buffer_ + RecordingFrame::kHead);
         next_ = end_ = buffer_;
     }

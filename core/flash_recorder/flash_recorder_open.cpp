@@ -188,6 +188,7 @@ Status FlashRecorderBase::resume_in(std::uint32_t block, std::uint32_t sequence,
     found = true;
     next_ = end_ = buffer_ + size - RecordingFrame::kChecksum;
     resumed_ = true;
+    has_rows_ = kind_in_memory() != std::byte{RecordingFrame::blueprint};
     recipe_segment_ = head_->segment(sequence);
     recipe_done_ = plan_->recipe_size;
     counted_ = sequence;

@@ -18,7 +18,8 @@ enum class RecordingRule : std::uint8_t {
     leave_block,    // after open() nothing is added to the block where the log ended: a program there may have been cut
     copy_last,      // the last frame that open() found is written again, for its program may have been cut
     skip_rest,      // a new block says where the log ended in the block before: what follows there never comes back
-    recipe_first    // frames of a new segment count only together with the blueprint
+    recipe_first,   // frames of a new segment count only together with the blueprint
+    rows_first      // a blueprint counts only together with frames of its segment
 };
 // A build for tests leaves one of them out. Each program in tests/powercut that is built without a rule must see
 // losses.

@@ -231,8 +231,8 @@ Address FileSpace::add_unused(Address address, Address end) noexcept {
     Address found = 0;
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         give_back_rests(false);
-        end = end < end_ ? end : end_;
     }
+    end = end < end_ ? end : end_;
     while (address < end) {
         // The first known extent from `address` on ends what was lost. So does the space that the keeper uses itself,
         // which may have come out of what add() has just made free.

@@ -4,6 +4,7 @@
 // acknowledged row is there, in order, and nothing that was never appended. The recorder goes on, which is cut as well.
 #include "cuts.hpp"
 #include "flash_machine.hpp"
+#include "flash_outage.hpp"
 
 #include "flash_recording.hpp"
 
@@ -49,6 +50,9 @@ constexpr auto kNoSetting =
     blueprint::file(kSmall, blueprint::dataset<Short>("imu", 16), blueprint::dataset<Long>("gps", 4));
 constexpr auto kRing = blueprint::file(kSmall, blueprint::setting<std::uint32_t>("boot", 7),
                                        blueprint::ring<Short, 3>("imu", 16), blueprint::ring<Long, 3>("gps", 4));
+
+constexpr auto kRingOfTwo = blueprint::file(kSmall, blueprint::setting<std::uint32_t>("boot", 7),
+                                            blueprint::ring<Short, 2>("imu", 16), blueprint::ring<Long, 2>("gps", 4));
 
 // What a sweep needs of a recorder, whatever its blueprint.
 class Logger {
@@ -427,6 +431,20 @@ private:
     std::uint64_t recovery_ = 0;
 };
 
+// The number of the first row in the log, or in the segment of the newest rows; none: kNoRow.
+constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
+std::uint32_t first_row(h5mote::FlashDevice& device, bool in_newest_segment) {
+    FlashRecording recording;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
+    EXPECT_TRUE(recording.read(device)) << recording.why();
+    for (const FlashRecording::Rows& each : recording.rows()) {
+        if (!in_newest_segment || each.segment == recording.rows().back().segment) {
+            EXPECT_TRUE(each.dataset == 0 ? take_rows<Short>(each, rows) : take_rows<Long>(each, rows));
+        }
+    }
+    return rows.empty() ? kNoRow : rows.front().second;
+}
+
 template <const auto& Blueprint, std::uint32_t Window>
 void cut_recorder(const std::string& name, const Options& options, std::size_t floor) {
     LoggerOf<Blueprint, Window> logger;
@@ -511,6 +529,34 @@ TEST(PowerCut, Ring) {
     options.segments = 3;
     options.workload = {2400, 12, 0, 9};
     cut_recorder<kRing, 256>("ring", options, 1000);
+}
+// Programs fail when the segment that the log has come to holds the blueprint and no row yet. The blocks that this
+// costs must not be those of the newest rows.
+TEST(PowerCut, RingWithoutRows) {
+    Tally tally("flash-recorder-ring-without-rows");
+    for (std::uint32_t rows = 100; rows < 300; ++rows) {
+        FlashMachine machine(nor(12, 4));
+        FlashOutage device(machine.chip);
+        LoggerOf<kRingOfTwo, 256> logger;
+        ASSERT_EQ(logger.open(device), Status::ok);
+        for (std::uint32_t i = 0; i < rows; ++i) {
+            ASSERT_EQ(logger.append(0, i), Status::ok);
+            ASSERT_EQ(i + 1 == rows ? Status::ok : logger.flush(), Status::ok);
+        }
+        const std::uint32_t first = first_row(machine.chip, true);
+        device.fail(FlashOutage::kPrograms, 11);
+        Status status = logger.flush();
+        for (unsigned tries = 0; tries < 10 && status != Status::ok; ++tries) {
+            status = logger.flush();
+        }
+        EXPECT_EQ(status, Status::ok);
+        logger.abandon();
+        tally.cut(true);
+        if (first_row(machine.chip, false) > first) {
+            tally.lost("after " + std::to_string(rows) + " rows");
+        }
+    }
+    tally.report(200);
 }
 TEST(PowerCut, RingSessions) {
     Options options = nor(36, 1);

@@ -88,6 +88,35 @@ std::string judge_beginning(const FoundLog& found, const AllowedLog& allowed, st
     return "";
 }
 
+// The segment of the newest row is kept until a row of another segment counts: the next row stands fewer segments
+// behind it than there are.
+std::string judge_going_on(const FoundLog& found, const AllowedLog& allowed, std::uint32_t segments,
+                           const FoundLog& before) {
+    const auto was_flushed = [&](const FoundLog::Row& row) {
+        return row.generation < allowed.generations.size() && row.number < allowed.generations[row.generation].flushed;
+    };
+    const auto newest = std::find_if(before.rows.rbegin(), before.rows.rend(), was_flushed);
+    if (newest == before.rows.rend()) {
+        return "";
+    }
+    // The row that was appended next, if it is still there.
+    const auto follows = [&](const FoundLog::Row& row) {
+        if (row.generation == newest->generation) {
+            return row.number == newest->number + 1;
+        }
+        bool is_next = row.generation > newest->generation && row.number == 0 &&
+                       newest->number + 1 == allowed.generations[newest->generation].appended;
+        for (std::uint32_t i = newest->generation + 1; is_next && i < row.generation; ++i) {
+            is_next = allowed.generations[i].appended == 0;
+        }
+        return is_next;
+    };
+    const auto next = std::find_if(found.rows.begin(), found.rows.end(), follows);
+    return next == found.rows.end() || segments == 2 || next->segment < newest->segment + segments
+               ? ""
+               : "the segment of " + name_of(*newest) + " was emptied before that of " + name_of(*next) + " began; ";
+}
+
 }  // namespace
 
 std::string judge_log(const FoundLog& found, const AllowedLog& allowed, std::uint32_t segments,
@@ -111,6 +140,11 @@ std::string judge_log(const FoundLog& found, const AllowedLog& allowed, std::uin
         }
         counts[row.generation] = row.number + 1;
     }
+    const bool any_flushed = std::any_of(generations.begin(), generations.end(),
+                                         [](const AllowedLog::Generation& each) { return each.flushed != 0; });
+    if (found.rows.empty() && any_flushed) {
+        return "all rows are gone; ";
+    }
     // A ring may have lost older generations as a whole.
     const std::size_t first = segments == 1 ? 0 : found.rows.empty() ? generations.size() : found.rows[0].generation;
     for (std::size_t i = first; i < generations.size(); ++i) {
@@ -119,7 +153,9 @@ std::string judge_log(const FoundLog& found, const AllowedLog& allowed, std::uin
                    std::to_string(generations[i].flushed) + " to " + std::to_string(generations[i].appended) + "; ";
         }
     }
-    return segments > 1 && before != nullptr ? judge_beginning(found, allowed, segments, *before) : "";
+    return segments > 1 && before != nullptr
+               ? judge_beginning(found, allowed, segments, *before) + judge_going_on(found, allowed, segments, *before)
+               : "";
 }
 
 template <typename Call>

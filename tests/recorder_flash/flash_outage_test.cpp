@@ -59,6 +59,7 @@ public:
         play.allow(Status::no_space);
         play.allow(Status::io_error);
         std::string wrong;
+        FoundLog before;
         for (unsigned i = 0; i < sessions && wrong.empty(); ++i) {
             wrong = session(play, device);
             play.abandon();
@@ -67,7 +68,8 @@ public:
             chip.simulator.power_on(random_.next());
             FoundLog found;
             wrong += read_log(chip.simulator, facts(), 64, found);
-            wrong += wrong.empty() ? judge_log(found, play.now(), facts().segments, nullptr) : "";
+            wrong += wrong.empty() ? judge_log(found, play.now(), facts().segments, &before) : "";
+            before = found;
             wrong += chip.simulator.counts().violations == 0 ? "" : "the recorder broke a rule of the chip; ";
         }
         failures_ = device.failures();

@@ -99,6 +99,9 @@ private:
     Status create() noexcept;
     Status make_room(std::uint32_t size) noexcept;
     void begin_frame(RecordingFrame::Kind kind) noexcept;
+    std::byte kind_in_memory() const noexcept {
+        return buffer_[2] & static_cast<std::byte>(~RecordingFrame::kCommit & 0xff);
+    }
     void end_section() noexcept;
     Status write_frame() noexcept;
     Status write_recipe() noexcept;
@@ -141,6 +144,7 @@ private:
     std::uint32_t recipe_segment_ = 0;  // number of that segment
     std::uint8_t restarts_ = 0;         // how often the log went back since a frame counted
     bool resumed_ = false;              // the frame in memory stands on the chip already
+    bool has_rows_ = false;             // a frame counts that is no piece of the blueprint
     Unwritten unwritten_ = Unwritten::nothing;
 };
 

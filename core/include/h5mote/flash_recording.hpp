@@ -16,7 +16,7 @@
 //   3  blueprint  4 offset, then bytes of the blueprint from this offset on
 //
 // A frame with the commit bit counts, and with it all frames before it. A frame lacks this bit only as long as its
-// segment of the log does not have the whole blueprint.
+// segment of the log does not have the whole blueprint, or, if rows or settings of other segments count, none itself.
 //
 // The blueprint is what a program needs to make the empty file:
 //
