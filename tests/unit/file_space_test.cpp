@@ -190,6 +190,23 @@ TEST(FileSpace, NoRoomIsKeptForWhatFoundNoPlace) {
     EXPECT_EQ(driver.kept_bytes, 0U);
 }
 
+// The end of the file moves down when its last bytes become free: what lay behind the new end is not lost space.
+TEST(FileSpace, NothingIsLostBehindTheEnd) {
+    Bench bench;
+    FileSpace space(bench.library, bench.driver);
+    space.open(3000, 100000, 3000);
+    EXPECT_EQ(space.add_unused(500, 600), 100U);
+    EXPECT_EQ(space.add_unused(2000, 3000), 1000U);
+    EXPECT_EQ(space.end(), 2000U);
+    EXPECT_EQ(space.add_unused(1900, 3000), 100U);
+    EXPECT_EQ(space.end(), 1900U);
+    Address address = 0;
+    ASSERT_EQ(space.allocate(Usage::raw_data, 800, address), Status::ok);
+    EXPECT_EQ(address, 1900U);
+    EXPECT_EQ(space.end(), 2700U);
+    space.close();
+}
+
 // Near the largest address, rounding up to the next unit must not wrap round to address 0.
 TEST(FileSpace, NothingIsPlacedBeyondTheLargestAddress) {
     Bench bench;
