@@ -308,6 +308,7 @@ Status LinkChanges::make_changeable() noexcept {
 Status LinkChanges::insert(const LinkMessage& link, bool& compact) noexcept {
     compact = false;
     if (is_dense()) {
+        file_.space.keep_spare();
         H5MOTE_TRY(make_changeable());
         return add_encoded(dense(), link);
     }
@@ -321,6 +322,9 @@ Status LinkChanges::insert(const LinkMessage& link, bool& compact) noexcept {
         return Status::ok;
     }
     const Status status = become_dense(link);
+    if (status == Status::ok) {
+        file_.space.keep_spare();
+    }
     // A cache without room for dense storage, and a header that no write can switch, are no reason to refuse the link.
     compact = status == Status::over_budget || status == Status::unsupported;
     return compact ? Status::ok : status;
@@ -419,6 +423,7 @@ Status insert_dense_link(FileState& file, Address group, const LinkMessage& link
 }
 
 Status remove_dense_link(FileState& file, Address group, ConstBytes name) noexcept {
+    const FileSpace::Removal removal(file.space);
     LinkChanges changes(file, group);
     H5MOTE_TRY(changes.open());
     return changes.remove(name);

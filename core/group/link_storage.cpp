@@ -80,6 +80,7 @@ H5MOTE_STEP Status find_elsewhere(FileState& file, const GroupStorage& storage, 
     }
     const DenseStorageFormat* format = nullptr;
     H5MOTE_TRY(dense_storage(file.context, Module::group, Feature::dense_links, format));
+    file.space.keep_spare();  // the link may be removed, or others
     return format->find_link(file, storage.info.storage, name, link);
 }
 

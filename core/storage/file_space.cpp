@@ -127,7 +127,8 @@ Status FileSpace::keep(std::uint32_t ranges, Address bytes) noexcept {
     if constexpr (H5MOTE_KEEP_ROOM == 0) {
         return Status::ok;
     }
-    const Status status = commits_ ? driver_.keep_room(ranges, bytes) : Status::ok;
+    const Address spare = bytes > bytes_ ? steps_.spare() : 0;
+    const Status status = commits_ ? driver_.keep_room(ranges + (spare == 0 ? 0 : 1), bytes + spare) : Status::ok;
     if (status == Status::ok) {
         ranges_ = ranges;
         bytes_ = bytes;

@@ -43,8 +43,9 @@ public:
     static constexpr bool is_behind(Address /*address*/) noexcept { return false; }
 };
 
-/// Extends the storage of a large file by more than a block needs, so that most blocks find the room that they need.
-/// What is not used is cut off when the file is closed, and after a power cut it does no harm.
+/// Extends the storage of a large file by more than a block needs, so that most blocks find the room that they need,
+/// and that of a file in which removals need room by a spare, so that they succeed when the storage is full. What is
+/// not used is cut off when the file is closed, and after a power cut it does no harm.
 class StorageSteps {
 public:
     void set(bool in_steps, Address stored) noexcept {
@@ -59,12 +60,19 @@ public:
     /// Whether nothing behind `address` was used since the storage got these bytes; use() says what is.
     bool is_unused(Address address) const noexcept { return address >= unused_; }
     void use(Address end) noexcept { unused_ = end > unused_ ? end : unused_; }
+    /// From now on there is a spare, which nothing takes but what is done while `removing` is set.
+    void keep_spare() noexcept { has_spare_ = true; }
+    void set_removing(bool removing) noexcept { removing_ = removing; }
+    Address spare() const noexcept { return has_spare_ && !removing_ ? kSpare : 0; }
 
 private:
     static constexpr Address kLeastFile = Address{1} << 20;
     static constexpr Address kMostStep = Address{1} << 20;
+    static constexpr Address kSpare = 4096;
 
     bool in_steps_ = false;
+    bool has_spare_ = false;
+    bool removing_ = false;
     Address unused_ = 0;
 };
 
@@ -72,6 +80,9 @@ private:
 class NoStorageSteps {
 public:
     static void set(bool /*in_steps*/, Address /*stored*/) noexcept {}
+    static void keep_spare() noexcept {}
+    static void set_removing(bool /*removing*/) noexcept {}
+    static constexpr Address spare() noexcept { return 0; }
 };
 
 class FileSpace : RuledOrNot, RangedOrNot {
@@ -234,6 +245,20 @@ public:
     /// for blocks that are about to change as well.
     Status keep_cache(Address size) noexcept;
 
+    /// Removals will need room: what else is allocated leaves them 4 KiB of the storage.
+    void keep_spare() noexcept { steps_.keep_spare(); }
+    /// While there is one of these, room is found in what keep_spare() has kept.
+    class Removal {
+    public:
+        explicit Removal(FileSpace& space) noexcept : space_(space) { space_.steps_.set_removing(true); }
+        Removal(const Removal&) = delete;
+        Removal& operator=(const Removal&) = delete;
+        ~Removal() { space_.steps_.set_removing(false); }
+
+    private:
+        FileSpace& space_;
+    };
+
     /// End of the allocated part of the file (H5FD "end of address"); of several ranges, that of the last one.
     Address end() const noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -330,6 +355,7 @@ private:
     Status fill_last_page() noexcept;
     Status extend_by_pages(Usage usage, Address size, Address& address, bool* zeros) noexcept;
     Status grow_storage(Address end) noexcept;
+    Address with_spare(Address end) const noexcept;
     Status grow_in_steps(Address start, Address end, bool* zeros) noexcept;
 
     SpaceKeeper* keeper_ = nullptr;

@@ -210,15 +210,22 @@ void FileSpace::give_back_rests(bool last) noexcept {
     }
 }
 
+// How far the storage must reach for a file that ends at `end`.
+Address FileSpace::with_spare(Address end) const noexcept {
+    const std::uint64_t spare = has_pages() ? round_up(steps_.spare(), rule_.page) : steps_.spare();
+    return spare <= limit_ - end ? narrow(end + spare) : end;
+}
+
 Status FileSpace::grow_in_steps(Address start, Address end, bool* zeros) noexcept {
     if (zeros != nullptr) {
         *zeros = extends_with_zeros_ && steps_.is_unused(start);
     }
-    if (end > stored_) {
-        Address to = steps_.extended(end, limit_);
+    const Address least = with_spare(end);
+    if (least > stored_) {
+        Address to = steps_.extended(least, limit_);
         Status status = driver_.truncate(to);
-        if (status != Status::ok && to != end) {
-            to = end;
+        if (status != Status::ok && to != least) {
+            to = least;
             status = driver_.truncate(to);
         }
         H5MOTE_TRY(status);
@@ -229,9 +236,10 @@ Status FileSpace::grow_in_steps(Address start, Address end, bool* zeros) noexcep
 }
 
 Status FileSpace::grow_storage(Address end) noexcept {
-    if (end > stored_) {
-        H5MOTE_TRY(driver_.truncate(end));
-        stored_ = end;
+    const Address least = with_spare(end);
+    if (least > stored_) {
+        H5MOTE_TRY(driver_.truncate(least));
+        stored_ = least;
     }
     return Status::ok;
 }
@@ -242,6 +250,9 @@ Status FileSpace::fill_last_page() noexcept {
     const std::uint64_t end = has_pages() ? round_up(end_, rule_.page) : end_;
     if (end > limit_) {
         return free_.context().fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, end_);
+    }
+    if (end == end_) {
+        return Status::ok;
     }
     H5MOTE_TRY(grow_storage(narrow(end)));
     const Address gap = end_;
@@ -258,11 +269,7 @@ Status FileSpace::extend_by_pages(Usage usage, Address size, Address& address, b
     }
     const Address from = end_;
     const Address to = narrow(round_up(placed + size, rule_.page));
-    const bool fresh = extends_with_zeros_ && placed >= stored_;
-    H5MOTE_TRY(grow_storage(to));
-    if (zeros != nullptr) {
-        *zeros = fresh;
-    }
+    H5MOTE_TRY(grow_in_steps(narrow(placed), to, zeros));
     end_ = to;
     address = narrow(placed);
     add_beside({from, to - from, 0, SpaceKind::pages}, usage, address, size);

@@ -63,6 +63,10 @@ TEST(FamilyDriver, ReadsAcrossMembers) {
     // A sector would lie in many members, so that nothing about it could be promised.
     EXPECT_EQ(family.driver.write(kRaw, 0, two), Status::unsupported);
     EXPECT_EQ(family.driver.truncate(0), Status::unsupported);
+    // That the members have this size is known when the superblock says so: a power cut may have left the first short.
+    EXPECT_EQ(family.driver.capabilities().atomic_unit, 512U);
+    const std::byte size[8] = {std::byte{8}};
+    ASSERT_EQ(family.driver.use_superblock_info("NCSAfami", size, end), Status::ok);
     EXPECT_EQ(family.driver.capabilities().atomic_unit, 1U);
     EXPECT_FALSE(family.driver.same_storage(family.a));
 }

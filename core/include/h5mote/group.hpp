@@ -212,8 +212,12 @@ public:
     /// program cannot change (formats::symbol_table_changes, dense_changes); or the object would be deleted and has
     /// such links or attributes, messages in the heap of shared ones, or external or virtual data. over_budget: a block
     /// of the chunk index is larger than the metadata cache. no_space: the link is in dense storage, as in groups of
-    /// more than eight, and the storage is full: what changes is copied first, which takes about 1 KiB. A dataset can
-    /// make that room, for set_extent({0}) takes none: its space can be used after three flush() that returned ok.
+    /// more than eight, and the storage is full: what changes is copied first, which takes about 1 KiB. As long as a
+    /// file with such groups is open, whatever else is allocated leaves 4 KiB of the storage for that, which is enough
+    /// for three removals between two flush(). It is not there when the file was full before, when the storage cannot
+    /// keep room in advance (a disk, as PosixDriver says), and in files in parts with addresses of their own
+    /// (MultiDriver). A dataset can make the room, too, for set_extent({0}) takes none: its space can be used after
+    /// three flush() that returned ok.
     Status unlink(std::string_view path) noexcept;
     /// The same for the link at `position`, counted from 0, among the links of the group at `path` in that order
     /// (H5Ldelete_by_idx). not_found: there are fewer links. invalid_argument: the group does not track creation order.
