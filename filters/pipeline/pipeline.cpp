@@ -14,6 +14,23 @@ std::size_t rounded(std::size_t size) noexcept {
     return size > kTooLarge - 8 ? kTooLarge : (size + 7) & ~std::size_t{7};
 }
 
+// The most bytes that a filter may have made of `size` ones. libhdf5 also stores what an optional filter has made
+// larger; builds for loggers read only what this library has written.
+std::size_t stored_limit(const FilterEntry& entry, std::size_t size) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS == 0) {
+        return larger(size, entry.filter->encoded_limit(entry.spec, size));
+    }
+    FilterSpec spec = entry.spec;
+    spec.optional = false;
+    return larger(size, entry.filter->encoded_limit(spec, size));
+}
+
+// Whether a filter may have made fewer bytes.
+bool may_shrink(const FilterEntry& entry) noexcept {
+    return H5MOTE_ALL_FORMATS == 0 || entry.filter == nullptr ||
+           !(entry.filter->keeps_size() || entry.spec.id == FilterId::fletcher32);
+}
+
 // Index of the highest bit that is set; there is one.
 unsigned highest(std::uint32_t bits) noexcept { return 31U - static_cast<unsigned>(__builtin_clz(bits)); }
 
@@ -101,10 +118,12 @@ FilterPipeline::Plan FilterPipeline::decode_plan(std::size_t chunk_bytes, std::s
     Plan plan;
     const std::uint32_t run = active(filter_mask);
     std::size_t limit = chunk_bytes;
+    unsigned known = 0;  // from this result on the sizes are at most that of what is stored
     for (unsigned i = 0; i < entries_.size(); ++i) {
         const FilterEntry& entry = entries_[i];
-        if (entry.filter != nullptr && (run >> i & 1) != 0) {
-            limit = larger(limit, entry.filter->encoded_limit(entry.spec, limit));
+        if ((run >> i & 1) != 0) {
+            limit = entry.filter == nullptr ? limit : stored_limit(entry, limit);
+            known = may_shrink(entry) ? i : known;
         }
     }
     // More bytes than these filters make of a chunk: another writer stored a result that had grown, and the results
@@ -120,10 +139,10 @@ FilterPipeline::Plan FilterPipeline::decode_plan(std::size_t chunk_bytes, std::s
         bool in_place = false;
         if (entry.filter != nullptr) {
             in_place = entry.filter->in_place();
-            bound = larger(bound, entry.filter->encoded_limit(entry.spec, bound));
+            bound = stored_limit(entry, bound);
             plan.state = larger(plan.state, rounded(entry.filter->scratch_need(false, bound)));
         }
-        const std::size_t size = run >> i == 1 ? stored_bytes : bound;
+        const std::size_t size = i >= known ? stored_bytes : bound;
         in_first = in_place || !in_first;
         if (in_first) {
             plan.first = larger(plan.first, rounded(size));

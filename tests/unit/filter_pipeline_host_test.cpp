@@ -104,6 +104,40 @@ TEST(FilterPipelineHost, RealFiltersInAllOrders) {
     }
 }
 
+// libhdf5 also stores what an optional filter has made larger, and a later filter may make it small again.
+TEST(FilterPipelineHost, OptionalFiltersThatLibhdf5Kept) {
+    const FilterEntry kept{h5mote::filters::deflate_level(0), &h5mote::deflate_filter};
+    for (const std::vector<FilterEntry>& used :
+         {std::vector<FilterEntry>{kept, kDeflate}, std::vector<FilterEntry>{kept, kShuffle, kept, kDeflate, kFletcher},
+          std::vector<FilterEntry>{kept, kept, kShuffle, kDeflate}}) {
+        const Data data = sample(0, 4000);
+        std::vector<FilterEntry> entries = used;
+        for (FilterEntry& entry : entries) {
+            entry.spec.optional = false;
+        }
+        FilterPipeline writer{{entries.data(), entries.size()}};
+        FilterId failed = FilterId::none;
+        std::size_t need = 0;
+        ASSERT_EQ(writer.prepare({4, 4000}, failed, need), Status::ok);
+        const Exact work(writer.scratch_need(4000, true));
+        ConstBytes result;
+        std::uint32_t mask = 0;
+        ASSERT_EQ(writer.encode({data.data(), 4000}, work.bytes(), result, mask, failed), Status::ok);
+        ASSERT_LT(result.size(), 2000U);
+        for (FilterEntry& entry : entries) {
+            entry.spec.optional = true;
+        }
+        const FilterPipeline reader{{entries.data(), entries.size()}};
+        const Exact memory(reader.decode_need(4000, result.size(), mask));
+        const Exact chunk(4000);
+        h5mote::Bytes place;
+        ASSERT_EQ(reader.stored_place(result.size(), mask, chunk.bytes(), memory.bytes(), place), Status::ok);
+        std::memcpy(place.data(), result.data(), result.size());
+        ASSERT_EQ(reader.decode(place, mask, chunk.bytes(), memory.bytes(), failed), Status::ok);
+        EXPECT_EQ(std::memcmp(chunk.memory.get(), data.data(), 4000), 0);
+    }
+}
+
 TEST(FilterPipelineHost, DamagedChunksAreRefused) {
     std::vector<FilterEntry> entries = {kShuffle, kDeflate, kFletcher};
     FilterPipeline pipeline{{entries.data(), entries.size()}};
