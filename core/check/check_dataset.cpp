@@ -252,14 +252,17 @@ std::uint64_t DatasetCheck::most_chunks() const noexcept { return count_chunks(*
 
 std::uint64_t DatasetCheck::chunks_now() const noexcept { return count_chunks(*this, true); }
 
-Status DatasetCheck::check_data(const ChunkLocation& location, const std::uint64_t* scaled) noexcept {
+Status DatasetCheck::check_data(const ChunkLocation& location, const std::uint64_t* scaled, bool encoded) noexcept {
     const Address address = location.address;
     FileState& file = checker.file();
-    const bool decode = filtered() && checker.verifying() && !checker.only_space();
+    const bool decode = encoded && checker.verifying() && !checker.only_space();
     if (!checker.options().data || (type_.empty() && !decode)) {
         return Status::ok;
     }
-    if (!filtered()) {
+    if (!encoded) {
+        if (filtered() && location.size < chunk_bytes) {
+            return checker.bad(ProblemKind::size, CheckPart::chunk, address, location.size);
+        }
         RawWindow raw(file, address);
         H5MOTE_TRY(checker.judge(raw.open(narrow(chunk_bytes)), CheckPart::chunk, address));
         return check_elements(raw.window, address, scaled);
@@ -315,6 +318,7 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         return Status::ok;
     }
     bool partial = false;
+    bool outside = false;
     for (unsigned i = 0; scaled != nullptr && i < rank; ++i) {
         std::uint64_t from = 0;
         if (!checked_multiply(scaled[i], chunk_dims[i], from) || from >= max_dims[i]) {
@@ -322,8 +326,9 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         }
         if (from >= dims[i]) {
             (void)checker.note(ProblemKind::extent, CheckPart::chunk, index, location.address);
+            outside = true;
         }
-        partial = partial || from >= dims[i] || dims[i] - from < chunk_dims[i];
+        partial = partial || outside || dims[i] - from < chunk_dims[i];
     }
     const std::uint64_t* const at = place == nullptr ? scaled : place;
     bool ahead = false;
@@ -336,11 +341,11 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         return checker.bad(ProblemKind::size, CheckPart::chunk, location.address, size);
     }
     H5MOTE_TRY(checker.use(CheckPart::chunk, location.address, size));
-    // Partial chunks at the edge may be stored unfiltered; where the index does not tell coordinates, any chunk may be
-    // such a one, and cannot be decoded for certain.
-    const bool unsure = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && (scaled == nullptr || partial);
-    if (!filtered() || !unsure) {
-        return check_data(location, at);
+    // Partial chunks at the edge may be stored unfiltered. Where the index does not tell coordinates, any chunk may be
+    // such a one, and nobody knows of one outside of the extent what it was.
+    const bool edges = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0;
+    if (!filtered() || !edges || (scaled != nullptr && !outside)) {
+        return check_data(location, at, filtered() && !(edges && partial));
     }
     if (!type_.empty()) {
         checker.refuse(Status::unsupported);  // nobody knows where its values lead
@@ -361,7 +366,7 @@ Status DatasetCheck::check_implicit() noexcept {
         chunk_place(rank, max_dims, chunk_dims, number, scaled);
         ChunkLocation location;
         location.address = layout.address + narrow(number * chunk_bytes);
-        H5MOTE_TRY(go_on(check_data(location, scaled)));
+        H5MOTE_TRY(go_on(check_data(location, scaled, false)));
     }
     return Status::ok;
 }

@@ -64,7 +64,7 @@ private:
     Status check_contiguous() noexcept;
     Status check_implicit() noexcept;
     Status check_chunked() noexcept;
-    Status check_data(const ChunkLocation& location, const std::uint64_t* scaled) noexcept;
+    Status check_data(const ChunkLocation& location, const std::uint64_t* scaled, bool encoded) noexcept;
     Status check_elements(MetadataWindow& window, Address chunk, const std::uint64_t* scaled) noexcept;
 
     Bytes type_;      // datatype of an element, if its values lead into the global heap

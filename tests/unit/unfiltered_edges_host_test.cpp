@@ -9,6 +9,7 @@
 #include <h5mote/filters/shuffle.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
+#include <h5mote/variable_length.hpp>
 #include <h5mote/vfd/memory.hpp>
 
 #include "hdf5_image.hpp"
@@ -358,6 +359,74 @@ TEST(UnfilteredEdges, TwoDimensionsGrow) {
     for (unsigned seed = 1; seed <= 40 && !HasFatalFailure(); ++seed) {
         play({{3, 2}, {kUnlimited, kUnlimited}, seed % 2 == 0 ? 4096U : 24U, seed % 3 == 0}, seed, 12);
     }
+}
+
+// What values of variable length have in the global heap is found through chunks at the edge as through others:
+// reclaim() takes none that is in use, and finds those of values that were replaced.
+TEST(UnfilteredEdges, TextsAreReclaimed) {
+    constexpr auto kText = make_variable_string();
+    MallocAllocator memory;
+    GrowingMemoryDriver storage(memory);
+    NullPort port;
+    Library library(memory, port, kFilters, formats::all);
+    FileAccess access;
+    access.metadata_cache = 16384;
+    access.chunk_cache = 4096;
+    auto file = File::create(library, storage, access);
+    ASSERT_EQ(file.status(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {4, 2};
+    create.filters = {filters::deflate};
+    create.unfiltered_edges = true;
+    Dims dims = {5, 3};
+    const Dims most = {kUnlimited, kUnlimited};
+    ASSERT_EQ(file->root()
+                  .create_dataset("d", kText.view(), Dataspace::simple({dims.data(), 2}, {most.data(), 2}), create)
+                  .status(),
+              Status::ok);
+    std::mt19937 random(7);
+    std::uint64_t found = 0;
+    for (unsigned session = 0; session < 40; ++session) {
+        SCOPED_TRACE(session);
+        std::vector<std::string> texts;
+        {
+            auto data = file->root().open_dataset("d");
+            ASSERT_EQ(data.status(), Status::ok);
+            dims = {1 + random() % 12, 1 + random() % 6};
+            ASSERT_EQ(data->set_extent({dims.data(), 2}), Status::ok);
+            std::vector<const char*> values;
+            for (std::uint64_t i = 0; i < dims[0] * dims[1]; ++i) {
+                texts.push_back(std::to_string(session) + std::string(random() % 60, 'x'));
+            }
+            for (const std::string& text : texts) {
+                values.push_back(text.c_str());
+            }
+            ASSERT_EQ(data->write(Selection::all(), kText.view(),
+                                  as_bytes(Span<const char* const>(values.data(), values.size()))),
+                      Status::ok);
+            ASSERT_EQ(data->close(), Status::ok);
+        }
+        ASSERT_EQ(file->flush(), Status::ok);
+        std::uint64_t bytes = 0;
+        ASSERT_EQ(file->reclaim(&bytes), Status::ok);
+        found += bytes;
+        auto data = file->root().open_dataset("d");
+        std::vector<char*> got(texts.size());
+        ASSERT_EQ(data->read(Selection::all(), kText.view(),
+                             {reinterpret_cast<std::byte*>(got.data()), got.size() * sizeof(char*)}),
+                  Status::ok);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            ASSERT_EQ(texts[i], got[i]);
+        }
+        ASSERT_EQ(reclaim(library, kText.view(), got.size(), sizeof(char*), got.data()), Status::ok);
+        ASSERT_EQ(data->close(), Status::ok);
+        EXPECT_TRUE(findings_in(*file).none());
+    }
+    std::printf("%u bytes found\n", static_cast<unsigned>(found));
+    ASSERT_EQ(file->close(), Status::ok);
+    const Hdf5Id opened = open_image(storage.contents());
+    const Hdf5Id data(H5Dopen2(opened, "d", H5P_DEFAULT), H5Dclose);
+    EXPECT_GE(data, 0);
 }
 
 TEST(UnfilteredEdges, RefusedWhereTheyMeanNothing) {
