@@ -346,6 +346,12 @@ Status forget_own(FileState& file, Address object, std::uint32_t marked, std::ui
     return result;
 }
 
+// What an index may lead to in an object's own header, also if it is not marked: own_messages() takes the mark away
+// first, and the index may still lead there after an error.
+constexpr std::uint32_t kKinds =
+    1U << static_cast<unsigned>(MessageType::dataspace) | 1U << static_cast<unsigned>(MessageType::datatype) |
+    1U << static_cast<unsigned>(MessageType::fill_value) | 1U << static_cast<unsigned>(MessageType::filter_pipeline);
+
 // Ends every use that the attributes in dense storage have.
 Status end_dense_uses(FileState& file, Address object) noexcept {
     AttributeCursor cursor(file);
@@ -379,23 +385,23 @@ public:
 Status own_messages(FileState& file, Address object, MessageType type) noexcept {
     Survey found(file);
     H5MOTE_TRY(survey(file, object, type, found));
-    if (found.any()) {
-        {
-            Temporary<Editor> editor(file.context, file, object, type);
-            H5MOTE_TRY(editor ? rewrite_header(file, object, *editor) : Status::out_of_memory);
-        }
-        // The header no longer says which of its messages an index leads to: the index has to forget them now, also
-        // after an error.
-        const Status ordered = file.order();
-        if (ordered == Status::ok) {
-            found.uses.release();
-        }
-        const Status forgotten = forget_own(file, object, found.shareable);
-        H5MOTE_TRY(ordered);
-        H5MOTE_TRY(forgotten);
-        H5MOTE_TRY(file.order());
+    if (!found.any()) {
+        return forget_own(file, object, 0, 1U << static_cast<unsigned>(type) & kKinds);
     }
-    return Status::ok;
+    {
+        Temporary<Editor> editor(file.context, file, object, type);
+        H5MOTE_TRY(editor ? rewrite_header(file, object, *editor) : Status::out_of_memory);
+    }
+    // The header no longer says which of its messages an index leads to: the index has to forget them now, also after
+    // an error.
+    const Status ordered = file.order();
+    if (ordered == Status::ok) {
+        found.uses.release();
+    }
+    const Status forgotten = forget_own(file, object, found.shareable);
+    H5MOTE_TRY(ordered);
+    H5MOTE_TRY(forgotten);
+    return file.order();
 }
 
 Status change_sharing_attribute(FileState& file, Address object, std::string_view removed, HeapContent* added,
@@ -463,11 +469,6 @@ Status release_shared_messages(FileState& file, Address object) noexcept {
     Survey found(file);
     H5MOTE_TRY(survey(file, object, MessageType::null, found));
     found.uses.release();
-    // Also messages that are not marked: after an error in own_messages() a list may lead to one still.
-    constexpr std::uint32_t kKinds = 1U << static_cast<unsigned>(MessageType::dataspace) |
-                                     1U << static_cast<unsigned>(MessageType::datatype) |
-                                     1U << static_cast<unsigned>(MessageType::fill_value) |
-                                     1U << static_cast<unsigned>(MessageType::filter_pipeline);
     const Status status = forget_own(file, object, found.shareable, kKinds);
     const Status dense = end_dense_uses(file, object);
     return status == Status::ok ? dense : status;

@@ -127,11 +127,16 @@ Status Copier::put_compounds(Object& from, DatatypeView in_type, DatatypeView ou
 Status Copier::put_sequence(Object& from, DatatypeView in_type, DatatypeView out_type, const std::byte* in,
                             std::byte* out) noexcept {
     const VariableLengthFormat& heap = *context().formats().variable_length_changes;
+    const FileShape shape = file_of(from).shape();
+    if (in_type.size() != 4 + GlobalHeapId::size(shape) ||
+        out_type.size() != 4 + GlobalHeapId::size(destination_.shape())) {
+        return context().fail(Module::datatype, H5MOTE_HERE, Status::corrupt_file, 0, in_type.size());
+    }
     const auto count = static_cast<std::size_t>(load_le<std::uint32_t>(in));
     const ConstBytes place(in + 4, in_type.size() - 4);
     GlobalHeapId id;
     std::uint64_t stored = 0;
-    if (!id.decode(file_of(from).shape(), place)) {
+    if (!id.decode(shape, place)) {
         return context().fail(Module::datatype, H5MOTE_HERE, Status::corrupt_file);
     }
     if (id.is_nil()) {
