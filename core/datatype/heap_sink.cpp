@@ -176,11 +176,13 @@ Status HeapSink::copy_parts(DatatypeView type, const std::byte* from, std::byte*
     return Status::ok;
 }
 
+bool HeapSink::has_heap_id(DatatypeView type) noexcept { return type.size() == 4 + GlobalHeapId::size(file().shape()); }
+
 Status HeapSink::copy_sequence(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count,
                                std::size_t stride) noexcept {
     Context& context = file().context;
     GlobalHeapId id;
-    if (!id.decode(file().shape(), {from + 4, type.size() - 4})) {
+    if (!has_heap_id(type) || !id.decode(file().shape(), {from + 4, type.size() - 4})) {
         return context.fail(Module::datatype, H5MOTE_HERE, Status::corrupt_file);
     }
     if (id.is_nil()) {
@@ -235,10 +237,10 @@ void HeapSink::discard_value(DatatypeView type, const std::byte* value) noexcept
     switch (type.type_class()) {
         case TypeClass::variable_length: {
             GlobalHeapId id;
-            const std::uint32_t count = load_le<std::uint32_t>(value);
-            if (!id.decode(file().shape(), {value + 4, type.size() - 4}) || id.is_nil()) {
+            if (!has_heap_id(type) || !id.decode(file().shape(), {value + 4, type.size() - 4}) || id.is_nil()) {
                 return;
             }
+            const std::uint32_t count = load_le<std::uint32_t>(value);
             if (!type.is_variable_string() && contains_class(type.base(), TypeClass::variable_length)) {
                 discard_elements(type.base(), id, count);
             }

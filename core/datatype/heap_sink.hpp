@@ -31,6 +31,8 @@ private:
 
     Status copy_parts(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count,
                       std::size_t stride) noexcept;
+    // Whether an element has the size that one in the file must have; those of a damaged file may not.
+    bool has_heap_id(DatatypeView type) noexcept;
     Status copy_sequence(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count,
                          std::size_t stride) noexcept;
     void discard_value(DatatypeView type, const std::byte* value) noexcept;

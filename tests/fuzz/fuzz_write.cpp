@@ -1,10 +1,11 @@
-// Fuzzes changes to damaged files: opens them for writing and changes objects. Every change must be carried out or
-// refused without an access outside of the storage, and no memory may be lost. The changes follow from a hash of the
-// file's bytes, so that an input alone determines a run.
+// Fuzzes copies of damaged files and changes to them: opens them for writing, copies them and changes objects. Every
+// change must be carried out or refused without an access outside of the storage, and no memory may be lost. The
+// changes follow from a hash of the file's bytes, so that an input alone determines a run.
 #include "../reading/all_filters.hpp"
 #include "checksum.hpp"
 #include "repair.hpp"
 
+#include <h5mote/copy.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
@@ -142,6 +143,25 @@ private:
     unsigned steps_ = 0;
 };
 
+constexpr const Formats& all_formats() noexcept {
+#if H5MOTE_ALL_FORMATS
+    return formats::all;
+#else
+    return formats::standard;
+#endif
+}
+
+// Copies the whole file to another storage.
+void copy(Library& library, [[maybe_unused]] File& file, Allocator& storage) noexcept {
+    GrowingMemoryDriver driver(storage, kLargestFile);
+    if (auto copied = File::create(library, driver)) {
+#if H5MOTE_ALL_FORMATS
+        (void)copy_file(file, *copied);
+#endif
+        (void)copied->close();
+    }
+}
+
 }  // namespace
 
 // Changes a copy of the file.
@@ -155,12 +175,15 @@ bool h5mote_fuzz::play(Bytes bytes, bool repair) noexcept {
             return false;
         }
         NullPort port;
-        Library library(memory, port, h5mote_test::kAllFilters);
+        Library library(memory, port, h5mote_test::kAllFilters, all_formats());
         const std::uint32_t seed = lookup3(bytes);
         FileAccess access;
         access.metadata_cache = seed % 2 == 0 ? 1024 : 8192;
         access.chunk_cache = seed % 3 == 0 ? 256 : 8192;
         if (auto file = File::open(library, driver, access)) {
+            if (seed % 5 < 2) {
+                copy(library, *file, storage);
+            }
             Work(*file, seed).run();
             (void)file->close();
         }
