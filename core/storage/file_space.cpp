@@ -37,7 +37,7 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     commits_ = capabilities.sync_is_commit;
     // Storage in advance is cheap only where nothing has to be written for it, and where it takes no room from what is
     // to be committed.
-    steps_.set(capabilities.extends_with_zeros && !commits_, stored);
+    steps_.set(capabilities.extends_with_zeros && !commits_, stored, commits_ && capabilities.keeps_storage);
     // Where sync() commits all writes at once, only copies of the file on other storages profit from the placement.
     unit_ = commits_ ? kMostUnit : unit_of(capabilities.atomic_unit);
     free_.clear();
@@ -127,7 +127,7 @@ Status FileSpace::keep(std::uint32_t ranges, Address bytes) noexcept {
     if constexpr (H5MOTE_KEEP_ROOM == 0) {
         return Status::ok;
     }
-    const Address spare = bytes > bytes_ ? steps_.spare() : 0;
+    const Address spare = bytes > bytes_ ? steps_.kept_spare() : 0;
     const Status status = commits_ ? driver_.keep_room(ranges + (spare == 0 ? 0 : 1), bytes + spare) : Status::ok;
     if (status == Status::ok) {
         ranges_ = ranges;

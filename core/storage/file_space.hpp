@@ -48,8 +48,10 @@ public:
 /// not used is cut off when the file is closed, and after a power cut it does no harm.
 class StorageSteps {
 public:
-    void set(bool in_steps, Address stored) noexcept {
+    /// `keeps`: the driver's keep_room() keeps room of the storage.
+    void set(bool in_steps, Address stored, bool keeps) noexcept {
         in_steps_ = in_steps;
+        keeps_ = keeps;
         unused_ = stored;
     }
     /// How far to extend the storage when space up to `end` is needed.
@@ -64,6 +66,8 @@ public:
     void keep_spare() noexcept { has_spare_ = true; }
     void set_removing(bool removing) noexcept { removing_ = removing; }
     Address spare() const noexcept { return has_spare_ && !removing_ ? kSpare : 0; }
+    /// What of it the driver has to keep, beyond what else is kept.
+    Address kept_spare() const noexcept { return keeps_ ? spare() : 0; }
 
 private:
     static constexpr Address kLeastFile = Address{1} << 20;
@@ -71,6 +75,7 @@ private:
     static constexpr Address kSpare = 4096;
 
     bool in_steps_ = false;
+    bool keeps_ = false;
     bool has_spare_ = false;
     bool removing_ = false;
     Address unused_ = 0;
@@ -79,10 +84,11 @@ private:
 /// Takes its place in builds that extend the storage as far as is needed.
 class NoStorageSteps {
 public:
-    static void set(bool /*in_steps*/, Address /*stored*/) noexcept {}
+    static void set(bool /*in_steps*/, Address /*stored*/, bool /*keeps*/) noexcept {}
     static void keep_spare() noexcept {}
     static void set_removing(bool /*removing*/) noexcept {}
     static constexpr Address spare() noexcept { return 0; }
+    static constexpr Address kept_spare() noexcept { return 0; }
 };
 
 class FileSpace : RuledOrNot, RangedOrNot {

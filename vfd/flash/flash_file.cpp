@@ -25,7 +25,7 @@ Capabilities FlashLog::capabilities() const noexcept {
     capabilities.atomic_unit = 512;
     capabilities.erased_value = 0;
     capabilities.writable = mounted_ && !read_only_;
-    capabilities.sync_is_commit = true;
+    capabilities.sync_is_commit = capabilities.keeps_storage = true;
     return capabilities;
 }
 

@@ -29,6 +29,7 @@ Capabilities RedoLog::capabilities() const noexcept {
     capabilities.extends_with_zeros = capabilities.extends_with_zeros && options_.home_has_end;
     capabilities.writable = capabilities.writable && !options_.read_only && log.writable;
     capabilities.sync_is_commit = suits(capabilities) && suits(log);
+    capabilities.keeps_storage = false;
     return capabilities;
 }
 

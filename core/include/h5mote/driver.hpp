@@ -38,8 +38,10 @@ struct Capabilities {
     /// After sync() returned ok, earlier writes are on the storage before any later one.
     bool sync_is_barrier = true;
     /// All writes between two sync() calls appear after a power cut wholly or not at all. Of the other promises only
-    /// erased_value, extends_with_zeros and writable then matter.
+    /// erased_value, extends_with_zeros, writable and keeps_storage then matter.
     bool sync_is_commit = false;
+    /// What keep_room() keeps is room of the storage itself, not of a log that is emptied from time to time.
+    bool keeps_storage = false;
 };
 
 /// Two drivers whose numbers are equal read and write the same bytes.
