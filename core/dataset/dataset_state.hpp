@@ -23,9 +23,6 @@ class VirtualSettings {
 public:
     VirtualView virtual_view() const noexcept { return view_; }
     std::uint64_t virtual_gap() const noexcept { return gap_; }
-    /// Whether some mappings reach less far than the extent.
-    bool is_uneven() const noexcept { return uneven_; }
-    void set_uneven(bool uneven) noexcept { uneven_ = uneven; }
 
 protected:
     void set_virtual(VirtualView view, std::uint64_t gap) noexcept {
@@ -36,7 +33,6 @@ protected:
 private:
     std::uint32_t gap_ = 0;
     VirtualView view_ = VirtualView::last_available;
-    bool uneven_ = false;
 };
 
 /// Takes its place in builds that open no virtual datasets.
@@ -44,8 +40,6 @@ class NoVirtualSettings {
 public:
     static VirtualView virtual_view() noexcept { return VirtualView::last_available; }
     static std::uint64_t virtual_gap() noexcept { return 0; }
-    static bool is_uneven() noexcept { return false; }
-    static void set_uneven(bool /*uneven*/) noexcept {}
 
 protected:
     static void set_virtual(VirtualView /*view*/, std::uint64_t /*gap*/) noexcept {}

@@ -128,7 +128,6 @@ Status VirtualExtent::run() noexcept {
     DataspaceEditor::set_widest(widest_, dataset_.rank());
     H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
     Status status;
-    bool uneven = false;
     while ((status = mappings_.next()) == Status::ok) {
         H5MOTE_TRY(limits());
         const int unlimited = mappings_.destination().unlimited_dimension();
@@ -145,7 +144,6 @@ Status VirtualExtent::run() noexcept {
         }
         std::uint64_t& here = size_[unlimited];
         const bool smaller = dataset_.virtual_view() == VirtualView::first_missing;
-        uneven = uneven || (here != kUnlimited && here != size);
         here = here == kUnlimited || (smaller ? size < here : size > here) ? size : here;
     }
     if (status != Status::not_found) {
@@ -155,7 +153,6 @@ Status VirtualExtent::run() noexcept {
     bool sound = true;
     for (unsigned d = 0; d < rank; ++d) {
         std::uint64_t& size = size_[d];
-        uneven = uneven || (size != kUnlimited && size < least_[d]);
         size = size == kUnlimited ? dataset_.dims()[d] : size < least_[d] ? least_[d] : size;
         size = size > dataset_.max_dims()[d] ? dataset_.max_dims()[d] : size;
         sound = sound && checked_multiply(bytes, size, bytes);
@@ -166,7 +163,6 @@ Status VirtualExtent::run() noexcept {
     for (unsigned d = 0; d < rank; ++d) {
         dataset_.dims()[d] = size_[d];
     }
-    dataset_.set_uneven(uneven);
     return Status::ok;
 }
 

@@ -124,22 +124,6 @@ Status VirtualTransfer::take_unlimited() noexcept {
     return take_piece(destination, 0);
 }
 
-// How many of the first `end` blocks of a mapping belong to the dataset: the sources behind a gap do not, although
-// another mapping may have made the dataset longer.
-Status VirtualTransfer::count_blocks(std::uint64_t end, std::uint64_t& blocks) noexcept {
-    blocks = end;
-    if (!dataset_.is_uneven() || dataset_.virtual_view() == VirtualView::first_missing) {
-        return Status::ok;
-    }
-    blocks = 0;
-    for (std::uint64_t block = 0; block < end && block - blocks <= dataset_.virtual_gap(); ++block) {
-        bool missing = false;
-        H5MOTE_TRY(open_source(block, missing));
-        blocks = missing ? blocks : block + 1;
-    }
-    return Status::ok;
-}
-
 // Takes a mapping that has a source for each block of the virtual selection.
 Status VirtualTransfer::take_blocks() noexcept {
     const Selection destination = mappings_.destination();
@@ -151,8 +135,7 @@ Status VirtualTransfer::take_blocks() noexcept {
     std::uint64_t block = first_incomplete_block(destination, low_[d], partial);
     std::uint64_t end = first_incomplete_block(destination, high_[d] + 1, partial);
     end += partial ? 1 : 0;
-    H5MOTE_TRY(count_blocks(end < kMaxVirtualBlocks ? end : kMaxVirtualBlocks, end));
-    for (; block < end; ++block) {
+    for (; block < end && block < kMaxVirtualBlocks; ++block) {
         H5MOTE_TRY(unlimited_block(destination, block, block_));
         H5MOTE_TRY(make_room(d));
         H5MOTE_TRY(take_piece(block_, block));

@@ -83,7 +83,6 @@ public:
 private:
     H5MOTE_STEP Status take_mapping() noexcept;
     Status take_unlimited() noexcept;
-    Status count_blocks(std::uint64_t end, std::uint64_t& blocks) noexcept;
     Status take_blocks() noexcept;
     H5MOTE_STEP Status make_room(std::size_t d) noexcept;
     Status take_piece(const Selection& destination, std::uint64_t block) noexcept;

@@ -94,8 +94,7 @@ struct NewExternalFile {
 ///
 /// The source need not exist, or may have become smaller. Elements without a source read as the fill value of the
 /// virtual dataset, those beyond the extent of their source as the fill value of the source. Of a source of which `all`
-/// is mapped those that are read have to be there (corrupt_file). A block behind more missing ones than
-/// Dataset::set_virtual_view() allows has no source.
+/// is mapped those that are read have to be there (corrupt_file).
 struct NewMapping {
     std::string_view file;     ///< name of the source file; ".": the file of the virtual dataset itself
     std::string_view dataset;  ///< path of the source dataset in that file
