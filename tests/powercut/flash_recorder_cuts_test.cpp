@@ -431,15 +431,16 @@ private:
     std::uint64_t recovery_ = 0;
 };
 
-// The number of the first row in the log, or in the segment of the newest rows; none: kNoRow.
+// The number of the first row in the log, or in the segment of the newest rows; no row, or no log: kNoRow.
 constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
 std::uint32_t first_row(h5mote::FlashDevice& device, bool in_newest_segment) {
     FlashRecording recording;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
-    EXPECT_TRUE(recording.read(device)) << recording.why();
+    EXPECT_TRUE(recording.read(device) || expects_losses()) << recording.why();
     for (const FlashRecording::Rows& each : recording.rows()) {
         if (!in_newest_segment || each.segment == recording.rows().back().segment) {
-            EXPECT_TRUE(each.dataset == 0 ? take_rows<Short>(each, rows) : take_rows<Long>(each, rows));
+            EXPECT_TRUE((each.dataset == 0 ? take_rows<Short>(each, rows) : take_rows<Long>(each, rows)) ||
+                        expects_losses());
         }
     }
     return rows.empty() ? kNoRow : rows.front().second;
@@ -541,7 +542,7 @@ TEST(PowerCut, RingWithoutRows) {
         ASSERT_EQ(logger.open(device), Status::ok);
         for (std::uint32_t i = 0; i < rows; ++i) {
             ASSERT_EQ(logger.append(0, i), Status::ok);
-            ASSERT_EQ(i + 1 == rows ? Status::ok : logger.flush(), Status::ok);
+            ASSERT_TRUE(i + 1 == rows || logger.flush() == Status::ok);
         }
         const std::uint32_t first = first_row(machine.chip, true);
         device.fail(FlashOutage::kPrograms, 11);
@@ -549,7 +550,7 @@ TEST(PowerCut, RingWithoutRows) {
         for (unsigned tries = 0; tries < 10 && status != Status::ok; ++tries) {
             status = logger.flush();
         }
-        EXPECT_EQ(status, Status::ok);
+        EXPECT_TRUE(status == Status::ok || expects_losses());
         logger.abandon();
         tally.cut(true);
         if (first_row(machine.chip, false) > first) {
