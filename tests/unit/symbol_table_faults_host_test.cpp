@@ -29,14 +29,23 @@ namespace {
 using Change = std::function<Status(Group&)>;
 using Links = std::map<std::string, std::string>;
 
-// A group with the links n00, n02, ... n38, in several nodes below two leaves, and an empty group among them.
-std::vector<std::byte> made_by_libhdf5() {
+// A group "g" that libhdf5 makes and fills, in a file whose symbol tables have nodes of that size.
+template <typename Fill>
+std::vector<std::byte> made_by_libhdf5(unsigned k, Fill fill) {
     const std::string name = "symbol_table_faults.h5";
     const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-    EXPECT_GE(H5Pset_sym_k(create, 2, 2), 0);
+    EXPECT_GE(H5Pset_sym_k(create, k, k), 0);
     {
         const Hdf5Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, H5P_DEFAULT), H5Fclose);
         const Hdf5Id group(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+        fill(group);
+    }
+    return take_file(name);
+}
+
+// A group with the links n00, n02, ... n38, in several nodes below two leaves, and an empty group among them.
+std::vector<std::byte> with_many_names() {
+    return made_by_libhdf5(2, [](hid_t group) {
         for (int i = 0; i < 40; i += 2) {
             const std::string link = (i < 10 ? "n0" : "n") + std::to_string(i);
             EXPECT_GE(H5Lcreate_soft("to", group, link.c_str(), H5P_DEFAULT, H5P_DEFAULT), 0);
@@ -46,23 +55,16 @@ std::vector<std::byte> made_by_libhdf5() {
         }
         const Hdf5Id below(H5Gcreate2(group, "below", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
         EXPECT_GE(below, 0);
-    }
-    return take_file(name);
+    });
 }
 
 // A group with the links a, b and c, whose names are followed by free space.
 std::vector<std::byte> with_short_names() {
-    const std::string name = "symbol_table_faults.h5";
-    const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-    EXPECT_GE(H5Pset_sym_k(create, 4, 4), 0);
-    {
-        const Hdf5Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, H5P_DEFAULT), H5Fclose);
-        const Hdf5Id group(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    return made_by_libhdf5(4, [](hid_t group) {
         for (const char* const link : {"a", "b", "c"}) {
-            EXPECT_GE(H5Lcreate_hard(file, "g", group, link, H5P_DEFAULT, H5P_DEFAULT), 0);
+            EXPECT_GE(H5Lcreate_hard(group, "/g", group, link, H5P_DEFAULT, H5P_DEFAULT), 0);
         }
-    }
-    return take_file(name);
+    });
 }
 
 Links links_of(Group& group) {
@@ -167,7 +169,7 @@ bool fail_once(const std::vector<std::byte>& image, const Change& change, const 
 }
 
 void sweep(const char* name, const Change& change, bool renames = false,
-           const std::vector<std::byte>& image = made_by_libhdf5()) {
+           const std::vector<std::byte>& image = with_many_names()) {
     std::uint64_t points = 0;
     for (unsigned i = 0; i < 16; ++i) {
         const Faults faults{(i & 1U) != 0, (i & 2U) != 0, (i & 4U) != 0, (i & 8U) != 0, renames};
