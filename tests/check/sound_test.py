@@ -8,11 +8,13 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Files that are damaged on purpose, or that are not whole files.
+# Files that are damaged on purpose, or that are not whole files. In h5diff_types.h5 the list of free blocks in the heap
+# of the root group's links does not fill the space that its manager has for it; libhdf5 1.10.8 crashes when it changes
+# these links.
 DAMAGED = {
     "bad_compound.h5", "bad_offset.h5", "corrupt_stab_msg.h5", "th5s.h5", "h5clear_fsm_persist_user_greater.h5",
     "h5repack_CVE-2018-14460.h5", "h5repack_CVE-2018-17432.h5", "h5stat_err_old_fill.h5",
-    "h5stat_err_refcount.h5",
+    "h5stat_err_refcount.h5", "h5diff_types.h5",
     "tCVE_2018_11206_fill_new.h5", "tCVE_2018_11206_fill_old.h5",
 }
 
