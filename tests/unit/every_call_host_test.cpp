@@ -108,6 +108,14 @@ std::vector<Call> group_calls() {
             {"open_or_create_group, new", true, [](World& w) { return w.group.open_or_create_group("new").status(); },
              [](World& w) { return w.root.open_group("group/new").status() == Status::ok; }},
             {"open_or_create_group", false, [](World& w) { return w.root.open_or_create_group("empty").status(); }},
+            {"open_or_create_groups", true,
+             [](World& w) {
+                 const Status status = w.root.open_or_create_groups("one/two/three").status();
+                 // A call that has failed leaves nothing, unless the storage fails while it removes what it has made.
+                 EXPECT_TRUE(status == Status::ok || status == Status::io_error || !w.root.exists("one"));
+                 return status;
+             },
+             [](World& w) { return w.root.open_group("one/two/three").status() == Status::ok; }},
 #if H5MOTE_PARTIAL_IO
             {"create_dataset", true,
              [](World& w) { return w.root.create_dataset("new", kNumber.view(), Dataspace::simple({100})).status(); },

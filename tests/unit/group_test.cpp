@@ -64,6 +64,40 @@ TEST(Group, PathsLeadToObjects) {
     EXPECT_EQ(root.open_group("log/child").status(), Status::not_found);
 }
 
+TEST(Group, AllGroupsOfAPath) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    auto flight = root.create_group("flight");
+    ASSERT_TRUE(bool(flight));
+    auto deep = flight->open_or_create_groups("raw//./left/deep/");
+    ASSERT_TRUE(bool(deep));
+    EXPECT_EQ(root.open_group("flight/raw/left/deep")->address(), deep->address());
+    // What is there already stays as it is.
+    EXPECT_EQ(deep->open_or_create_groups("/flight/raw/left/deep")->address(), deep->address());
+    EXPECT_EQ(root.open_or_create_groups("flight/raw/right")->open_group("/flight/raw/left/deep")->address(),
+              deep->address());
+    EXPECT_EQ(root.open_or_create_groups("/")->address(), root.address());
+    EXPECT_EQ(deep->open_or_create_groups("")->address(), deep->address());
+    // A part that is no group, or no name, ends the call, and nothing is left of the groups before it.
+    DatasetCreate create;
+    create.chunk = {4};
+    ASSERT_TRUE(bool(flight->create_dataset<std::int32_t>("log", create)));
+    EXPECT_EQ(root.open_or_create_groups("flight/log").status(), Status::already_exists);
+    EXPECT_EQ(root.open_or_create_groups("flight/log/more").status(), Status::already_exists);
+    EXPECT_EQ(flight->create_soft_link("nowhere", "/no/where"), Status::ok);
+    EXPECT_EQ(root.open_or_create_groups("flight/nowhere/more").status(), Status::already_exists);
+    EXPECT_EQ(flight->open_or_create_groups(std::string_view("one/two/thr\0ee", 13)).status(),
+              Status::invalid_argument);
+    EXPECT_FALSE(root.exists("flight/one"));
+    std::uint32_t count = 0;
+    EXPECT_EQ(flight->link_count(count), Status::ok);
+    EXPECT_EQ(count, 3U);
+    ASSERT_EQ(bench.reopen(), Status::ok);
+    EXPECT_TRUE(bench.file.root().exists("flight/raw/left/deep"));
+    EXPECT_TRUE(bench.file.root().exists("flight/raw/right"));
+}
+
 TEST(Group, ManyLinksInBlocksThatAreChained) {
     for (const bool ordered : {false, true}) {
         if (ordered && H5MOTE_CREATION_ORDER == 0) {

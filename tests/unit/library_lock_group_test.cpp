@@ -16,6 +16,7 @@ TEST(LibraryLock, EveryCallOfAGroup) {
     TAKES_AND_ENDS(1, root.create_group("group"));
     TAKES_AND_ENDS(1, root.open_group("group"));
     TAKES_AND_ENDS(1, root.open_or_create_group("group"));
+    TAKES_AND_ENDS(1, root.open_or_create_groups("group/below"));
     TAKES_AND_ENDS(1, root.create_dataset("a", datatype_of<std::int32_t>(), space, create));
     TAKES_AND_ENDS(1, root.open_dataset("a"));
     TAKES_AND_ENDS(1, root.open_or_create_dataset("a", datatype_of<std::int32_t>(), space, create));
