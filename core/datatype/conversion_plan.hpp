@@ -54,6 +54,12 @@ struct ConversionStep {
     std::uint32_t table = 0;  ///< where the table of the step begins, in bytes after the steps
 };
 
+/// Whether the next `extra` steps belong to this one.
+constexpr bool holds_steps(const ConversionStep& step) noexcept {
+    return step.kind == ConversionKind::loop || step.kind == ConversionKind::sequence ||
+           step.kind == ConversionKind::to_heap;
+}
+
 struct SequenceTable {
     std::uint32_t from_size;  ///< of one element
     std::uint32_t to_size;

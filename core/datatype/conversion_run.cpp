@@ -193,8 +193,7 @@ Status run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::u
         for (std::uint32_t n = 0; n < step.count; ++n, source += step.from_size, target += step.to_size) {
             H5MOTE_TRY(run_item(plan, step, source, target));
         }
-        if (step.kind == ConversionKind::loop || step.kind == ConversionKind::sequence ||
-            step.kind == ConversionKind::to_heap) {
+        if (holds_steps(step)) {
             i += step.extra;
         }
     }
@@ -218,7 +217,8 @@ Status run_plan(const ConversionPlan& plan, std::size_t count, const std::byte* 
         if (variable) {
             empty_value(plan, target, false);
         }
-        const Status status = run_steps(plan, plan.first(), plan.steps, from, target);
+        const Status status = plan.file.sink != nullptr ? plan.file.sink->convert(plan, from, target)
+                                                        : run_steps(plan, plan.first(), plan.steps, from, target);
         if (status != Status::ok) {
             // After an error nothing is delivered: release the sequences of all values so far.
             for (std::size_t done = 0; variable && done <= i; ++done) {

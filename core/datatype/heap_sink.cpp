@@ -86,6 +86,62 @@ private:
     SequenceTable table_;
 };
 
+namespace {
+
+// Bytes from the start of a value to the end of the last of them that the plan writes.
+std::size_t written_bytes(const ConversionPlan& plan) noexcept {
+    std::size_t end = 0;
+    for (std::uint32_t i = 0; i < plan.steps; ++i) {
+        const ConversionStep& step = plan.first()[i];
+        const bool copies = step.kind == ConversionKind::copy;
+        const std::size_t step_end = step.to_offset + std::size_t{step.count} * (copies ? 1 : step.to_size);
+        end = end < step_end ? step_end : end;
+        i += holds_steps(step) ? step.extra : 0;
+    }
+    return end;
+}
+
+}  // namespace
+
+Status HeapSink::convert(const ConversionPlan& plan, const std::byte* from, std::byte* to) noexcept {
+    const ConversionStep& first = *plan.first();
+    if (first.kind == ConversionKind::to_heap && first.count == 1 && first.extra + 1 == plan.steps) {
+        return write(plan, first, from + first.from_offset, to + first.to_offset);
+    }
+    OwnedBytes old(*plan.context, MemoryKind::value);
+    H5MOTE_TRY(old.reserve(written_bytes(plan)));
+    std::memcpy(old.data(), to, old.capacity());
+    Mark before;
+    mark(before);
+    const Status status = run_steps(plan, plan.first(), plan.steps, from, to);
+    if (status != Status::ok) {
+        if (!undo(before)) {
+            discard_written(plan, plan.first(), plan.steps, old.data(), to);
+        }
+        std::memcpy(to, old.data(), old.capacity());
+    }
+    return status;
+}
+
+// Discards the sequences that the steps have put into a value in the place of those that it had. Calls itself through
+// loops only, which are nested as the types are.
+void HeapSink::discard_written(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count,
+                               const std::byte* old, const std::byte* value) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const ConversionStep& step = steps[i];
+        const bool sequences = step.kind == ConversionKind::to_heap;
+        for (std::uint32_t n = 0; (sequences || step.kind == ConversionKind::loop) && n < step.count; ++n) {
+            const std::size_t at = step.to_offset + std::size_t{n} * step.to_size;
+            if (!sequences) {
+                discard_written(plan, &step + 1, step.extra, old + at, value + at);
+            } else if (std::memcmp(old + at, value + at, step.to_size) != 0) {
+                discard_value(SequenceWriter(*this, plan, step).type(), value + at);
+            }
+        }
+        i += holds_steps(step) ? step.extra : 0;
+    }
+}
+
 Status HeapSink::write(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from,
                        std::byte* to) noexcept {
     VariableLength slot = load_slot(from, is_string(step));

@@ -16,6 +16,7 @@ public:
     /// The sink of a file; out_of_memory.
     static Status open(FileState& file, HeapSink*& sink) noexcept;
 
+    Status convert(const ConversionPlan& plan, const std::byte* from, std::byte* to) noexcept override;
     Status write(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from,
                  std::byte* to) noexcept override;
     /// VariableLengthFormat::discard().
@@ -29,6 +30,8 @@ public:
 private:
     class SequenceWriter;
 
+    void discard_written(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count,
+                         const std::byte* old, const std::byte* value) noexcept;
     Status copy_parts(DatatypeView type, const std::byte* from, std::byte* to, std::size_t count,
                       std::size_t stride) noexcept;
     // Whether an element has the size that one in the file must have; those of a damaged file may not.

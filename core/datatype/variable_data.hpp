@@ -38,6 +38,9 @@ class FileState;
 /// Where the elements of sequences go that a file is to have: objects of its global heap.
 class VariableSink {
 public:
+    /// Carries out all steps of the plan on one value. On failure `to` is untouched, and its sequences stay in the
+    /// heap. Errors of write().
+    virtual Status convert(const ConversionPlan& plan, const std::byte* from, std::byte* to) noexcept = 0;
     /// Stores one sequence or string, a value in memory at `from`, and its place at `to`, which has the file's present
     /// value: that one is discarded. On failure `to` is untouched. no_space, out_of_memory, io_error; errors of
     /// converting the elements.

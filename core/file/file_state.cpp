@@ -140,8 +140,10 @@ std::uint8_t FileState::superblock_version(const FileAccess& access, const FileC
         return create.superblock_version;
     }
     const bool extended = !has_default_space(create) || !create.shared_messages.empty();
+    const BTreeK k = create.btree_k;
     const std::uint8_t least = access.low >= FormatVersion::v110              ? 3
                                : access.low == FormatVersion::v18 || extended ? 2
+                               : k.chunk != BTreeK{}.chunk                    ? 1
                                                                               : 0;
     return create.superblock_version > 2 ? create.superblock_version : least;
 }
@@ -170,6 +172,8 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
         H5MOTE_TRY(allow_version(FormatVersion::v110));
     }
     superblock_.shape = {create.sizeof_addr, 8};
+    set_btree_k(create.btree_k);
+    superblock_.set_btree_k(create.btree_k);
     H5MOTE_TRY(driver.truncate(0));
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         H5MOTE_TRY(clear_signatures(storage(), base));

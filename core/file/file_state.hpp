@@ -158,6 +158,8 @@ public:
     /// Cuts the storage to the size of a superblock, but writes nothing yet: the file exists once its root group was
     /// created and commit() returned ok.
     Status create(const FileAccess& access, const FileCreate& create) noexcept;
+    /// The version of the superblock of a file that is created like that.
+    static std::uint8_t superblock_version(const FileAccess& access, const FileCreate& create) noexcept;
     /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported (also: writing to a storage that
     /// promises too little for it, Feature::ordered_writing), io_error, out_of_memory.
     Status open(const FileAccess& access) noexcept;
@@ -500,7 +502,6 @@ private:
 
     Status start(const FileAccess& access) noexcept;
     Status check_versions(const FileAccess& access) noexcept;
-    static std::uint8_t superblock_version(const FileAccess& access, const FileCreate& create) noexcept;
     void discard() noexcept;
     Status stop() noexcept;
     Status write_superblock() noexcept;

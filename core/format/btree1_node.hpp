@@ -11,14 +11,9 @@
 
 #include "file_shape.hpp"
 
-namespace h5mote {
+#include <h5mote/btree_k.hpp>
 
-/// Half the width of nodes, from superblock 0 or 1 or the message in the superblock extension.
-struct BTreeK {
-    std::uint16_t group_leaf = 4;       ///< symbol table nodes have room for 2 * group_leaf symbols
-    std::uint16_t group_internal = 16;  ///< children of a group's node / 2
-    std::uint16_t chunk = 32;           ///< children of a chunk index's node / 2
-};
+namespace h5mote {
 
 /// The prefix with which every node begins.
 struct BTree1Node {

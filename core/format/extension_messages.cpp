@@ -11,6 +11,13 @@ bool BTreeKMessage::decode(ConstBytes body, BTreeK& k) noexcept {
     return version == 0 && k.chunk != 0 && k.group_internal != 0 && k.group_leaf != 0;
 }
 
+void BTreeKMessage::encode(Writer& writer, const BTreeK& k) noexcept {
+    writer.u8(0);
+    writer.u16(k.chunk);
+    writer.u16(k.group_internal);
+    writer.u16(k.group_leaf);
+}
+
 bool SharedTableMessage::decode(FileShape shape, ConstBytes body, Address& table, std::uint8_t& indexes) noexcept {
     Reader reader(body);
     const unsigned version = reader.u8();

@@ -13,6 +13,7 @@ namespace h5mote {
 struct BTreeKMessage {
     /// false: damaged. All decode() below return the same.
     static bool decode(ConstBytes body, BTreeK& k) noexcept;
+    static void encode(Writer& writer, const BTreeK& k) noexcept;
 };
 
 /// version 0 | address of the master table O | number of indexes 1

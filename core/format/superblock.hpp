@@ -30,7 +30,7 @@ struct Superblock;
 struct ForeignSuperblock {
     Address base = 0;                         ///< base address as recorded: the place of the superblock in the storage
     Address driver_info = kUndefinedAddress;  ///< versions 0 and 1: of the driver information block
-    BTreeK btree_k;                           ///< versions 0 and 1
+    BTreeK btree_k;                           ///< versions 0 and 1, of which 0 does not tell `chunk`
     /// Versions 0 and 1 as they were read: whether the entry of the root group repeats where its symbol table is.
     bool repeats_root_table = false;
     /// Says that it repeats that no longer, and returns whether it did before.
@@ -56,6 +56,7 @@ public:
         base = static_cast<Address>(wanted);
         return base == wanted;
     }
+    void set_btree_k(const BTreeK& k) noexcept { btree_k = k; }
     void set_driver_info(Address address) noexcept { driver_info = address; }
 };
 
@@ -72,6 +73,7 @@ protected:
 
 public:
     static bool set_base(std::uint64_t wanted) noexcept { return wanted == 0; }
+    static void set_btree_k(const BTreeK& /*k*/) noexcept {}
     static void set_driver_info(Address /*address*/) noexcept {}
 };
 

@@ -368,10 +368,10 @@ void GlobalHeapWriter::mark(Mark& mark) const noexcept {
     mark.stores = stores_;
 }
 
-void GlobalHeapWriter::undo(const Mark& mark) noexcept {
+bool GlobalHeapWriter::undo(const Mark& mark) noexcept {
     keep_discarded(mark.discarded);
     if (stores_ != mark.stores) {
-        return;
+        return false;
     }
     waiting_count_ = mark.waiting;
     for (std::size_t i = 0; i < kCollections; ++i) {
@@ -387,6 +387,7 @@ void GlobalHeapWriter::undo(const Mark& mark) noexcept {
             now.changed = true;
         }
     }
+    return true;
 }
 
 void GlobalHeapWriter::forget() noexcept {

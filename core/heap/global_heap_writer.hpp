@@ -85,9 +85,9 @@ public:
         std::uint32_t stores;
     };
     void mark(Mark& mark) const noexcept;
-    /// Takes back every insertion and every discard() since the mark, unless objects were stored meanwhile: then the
-    /// space of those stays lost until File::reclaim().
-    void undo(const Mark& mark) noexcept;
+    /// Takes back every discard() since the mark, and every insertion. false: the insertions stay, because objects were
+    /// stored meanwhile; the space of those that nobody discards is lost until File::reclaim().
+    bool undo(const Mark& mark) noexcept;
 
     Status store_objects() noexcept override;
     bool waits() const noexcept override { return waiting_count_ != 0; }

@@ -181,10 +181,42 @@ Status store_driver_info(FileState& file, const SuperblockInfo& info) noexcept {
     return Status::ok;
 }
 
+class BTreeKContent final : public HeaderContent, public MessageContent {
+public:
+    BTreeKContent(FileShape shape, const BTreeK& k) noexcept : shape_(shape), k_(k) {}
+    static constexpr std::uint8_t kFlags = kMessageConstant | kMessageNotShareable;
+
+    void write(Writer& writer) const noexcept override { BTreeKMessage::encode(writer, k_); }
+    // The message is too short for a continuation message to take its place: there is room for one behind it.
+    void write(HeaderWriter& header) const noexcept override {
+        header.begin(MessageType::btree_k, kFlags);
+        write(header.out);
+        header.end();
+        header.begin(MessageType::null);
+        header.out.fill(std::byte{0}, continuation_body(shape_));
+        header.end();
+    }
+
+private:
+    FileShape shape_;
+    const BTreeK& k_;
+};
+
+Status store_btree_k(FileState& file) noexcept {
+    const BTreeKContent content(file.shape(), file.foreign()->btree_k);
+    Address extension = file.superblock().extension;
+    if (extension != kUndefinedAddress) {
+        return add_message(file, extension, MessageType::btree_k, BTreeKContent::kFlags, 0, content);
+    }
+    H5MOTE_TRY(create_header(file, content, extension));
+    file.set_extension(extension);
+    return Status::ok;
+}
+
 }  // namespace
 
 const SuperblockExtensionFormat formats::superblock_extension = {
     &load, [](FileState& file) { return file.read_driver_info(); }, H5MOTE_WRITE != 0 ? &store_driver_info : nullptr,
-    H5MOTE_WRITE != 0 ? &store_image : nullptr};
+    H5MOTE_WRITE != 0 ? &store_btree_k : nullptr, H5MOTE_WRITE != 0 ? &store_image : nullptr};
 
 }  // namespace h5mote

@@ -24,6 +24,9 @@ struct SuperblockExtensionFormat {
     /// Stores the driver information of a new file that has nothing but its superblock: behind it if that has version 0
     /// or 1, else in a superblock extension. Errors of making a header. nullptr in builds that write nothing.
     Status (*store_driver_info)(FileState& file, const SuperblockInfo& info);
+    /// Stores the sizes of B-tree nodes of a new file in its superblock extension, which is made if there is none.
+    /// Errors of making and changing a header. nullptr in builds that write nothing.
+    Status (*store_btree_k)(FileState& file);
     /// Call before a file that was opened for writing changes. What a metadata cache image holds goes to where it
     /// belongs, and the image is given up; the change is durable afterwards. corrupt_file; errors of changing a header.
     /// nullptr in builds that write nothing.

@@ -41,11 +41,22 @@ Status is_blank(FileState& file, std::uint64_t user_block, bool& blank) noexcept
     return located == Status::not_hdf5 ? Status::ok : located;
 }
 
+std::size_t least_metadata_cache([[maybe_unused]] const FileAccess& access, const FileCreate& create) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        const BTreeK& k = create.btree_k;
+        // Half a pair of entries more of the root group's B-tree, and so many bytes more, than by default.
+        const int more = (int{k.group_internal} - int{BTreeK{}.group_internal}) * 2 * (8 + create.sizeof_addr);
+        if (access.low == FormatVersion::earliest && 1088 + more > 1024) {
+            return 1088 + more;
+        }
+    }
+    return 1024;
+}
+
 // Whether a file can be made like that. Whatever the storage holds is lost as soon as one is begun, so that everything
 // that can be known before is looked at before.
 Status check_creation(FileState& file, [[maybe_unused]] const FileAccess& access, const FileCreate& create) noexcept {
-    // The symbol table of a root group takes more than 1024 bytes.
-    const std::size_t least = H5MOTE_ALL_FORMATS != 0 && access.low == FormatVersion::earliest ? 1088 : 1024;
+    const std::size_t least = least_metadata_cache(access, create);
     if (access.metadata_cache < least) {
         return file.context.fail(Module::file, H5MOTE_HERE, Status::over_budget, 0, least);
     }
@@ -87,6 +98,9 @@ Status make_root(FileState& file, const FileCreate& create) noexcept {
         H5MOTE_TRY(file.context.formats().superblock_extension->store_driver_info(file, *info));
     }
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (!create.btree_k.is_default() && !file.superblock().is_old()) {
+            H5MOTE_TRY(file.context.formats().superblock_extension->store_btree_k(file));
+        }
         if (!create.shared_messages.empty()) {
             H5MOTE_TRY(file.context.formats().shared_message_changes->create(file, create));
         }

@@ -69,6 +69,11 @@ NewFile::NewFile(Random& random, bool everything) : attributes_(random, everythi
         create_.shared_messages.btree_min =
             static_cast<std::uint16_t>(random.below(std::min<std::uint64_t>(create_.shared_messages.list_max, 40) + 1));
     }
+    if (random.one_in(2)) {
+        create_.btree_k.group_leaf = random.pick<std::uint16_t>({1, 2, 5, 20});
+        create_.btree_k.group_internal = random.pick<std::uint16_t>({1, 2, 7, 40});
+        create_.btree_k.chunk = random.pick<std::uint16_t>({2, 3, 31, 32, 50});
+    }
 #endif
 }
 
@@ -84,7 +89,9 @@ std::string NewFile::text() const {
         text += ", shared " + std::to_string(index.kinds) + " from " + std::to_string(index.least_size);
     }
     text += ", list up to " + std::to_string(create_.shared_messages.list_max) + " from " +
-            std::to_string(create_.shared_messages.btree_min);
+            std::to_string(create_.shared_messages.btree_min) + ", nodes of " +
+            std::to_string(create_.btree_k.group_leaf) + " " + std::to_string(create_.btree_k.group_internal) + " " +
+            std::to_string(create_.btree_k.chunk);
 #endif
     return text;
 }
@@ -123,6 +130,8 @@ Id NewFile::list() const {
         }
         DIFFERENTIAL_OK(H5Pset_shared_mesg_phase_change(list, shared.list_max, shared.btree_min));
     }
+    DIFFERENTIAL_OK(H5Pset_sym_k(list, create_.btree_k.group_internal, create_.btree_k.group_leaf));
+    DIFFERENTIAL_OK(H5Pset_istore_k(list, create_.btree_k.chunk));
 #endif
     return list;
 }

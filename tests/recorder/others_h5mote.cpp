@@ -46,7 +46,7 @@ Status change(File& file, const Described& described, Contents& contents, unsign
             return root.create_group(name).status();
         case Change::dataset: {
             DatasetCreate create;
-            create.chunk = {4};
+            create.chunk = {random.one_in(2) ? 1U : 4U};  // a chunk of four bytes fits in the smallest gap
             auto dataset = root.create_dataset<std::uint32_t>(name, create);
             return dataset ? dataset->append(3U) : dataset.status();
         }
@@ -68,9 +68,10 @@ std::string change_by_h5mote(Driver& driver, const Described& described, Content
                              Random& random) {
     MallocAllocator allocator;
     NullPort port;
-    Library library{allocator, port};
+    Library library{allocator, port, {}, formats::all};
     FileAccess access;
     access.metadata_cache = 65536;
+    access.reclaim = random.one_in(2);
     auto file = File::open(library, driver, access);
     Status status = file ? change(*file, described, contents, life, what, random) : file.status();
     if (file) {

@@ -286,44 +286,50 @@ constexpr Bound kBounds[] = {{FormatVersion::earliest, H5F_LIBVER_EARLIEST},
                              {FormatVersion::v18, H5F_LIBVER_V18},
                              {FormatVersion::v110, H5F_LIBVER_V110}};
 
-// What a file shares, in both libraries.
-struct Shared {
+// How a file is created, in both libraries: what it shares, and how large its nodes are.
+struct Properties {
     std::vector<SharedIndexCreate> indexes;
     std::uint16_t list_max = 50;
     std::uint16_t btree_min = 40;
     Attributes attributes = Attributes::all;
+    BTreeK k{};
 };
 
-Image made_by_us(FormatVersion low, bool large_cache = true, const Shared& shared = {}) {
+Image made_by_us(FormatVersion low, bool large_cache = true, const Properties& properties = {}) {
     Storage storage;
     FileAccess access;
     access.low = low;
     access.metadata_cache = large_cache ? 65536 : 4096;
     access.chunk_cache = 4096;
     FileCreate create;
-    create.shared_messages = {{shared.indexes.data(), shared.indexes.size()}, shared.list_max, shared.btree_min};
+    create.btree_k = properties.k;
+    create.shared_messages = {
+        {properties.indexes.data(), properties.indexes.size()}, properties.list_max, properties.btree_min};
     auto file = File::create(storage.library, storage.driver, access, create);
     EXPECT_EQ(file.status(), Status::ok);
-    make_ours(*file, shared.attributes);
+    make_ours(*file, properties.attributes);
     EXPECT_EQ(file->close(), Status::ok);
     const ConstBytes contents = storage.driver.contents();
     return Image(contents.begin(), contents.end());
 }
 
-Image made_by_them(H5F_libver_t low, const Shared& shared = {}) {
+Image made_by_them(H5F_libver_t low, const Properties& properties = {}) {
     const std::string name = "versions_theirs.h5";
     {
         const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
         EXPECT_GE(H5Pset_libver_bounds(access, low, H5F_LIBVER_LATEST), 0);
         const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-        EXPECT_GE(H5Pset_shared_mesg_nindexes(create, static_cast<unsigned>(shared.indexes.size())), 0);
-        for (unsigned i = 0; i < shared.indexes.size(); ++i) {
-            EXPECT_GE(H5Pset_shared_mesg_index(create, i, shared.indexes[i].kinds, shared.indexes[i].least_size), 0);
+        EXPECT_GE(H5Pset_shared_mesg_nindexes(create, static_cast<unsigned>(properties.indexes.size())), 0);
+        for (unsigned i = 0; i < properties.indexes.size(); ++i) {
+            EXPECT_GE(
+                H5Pset_shared_mesg_index(create, i, properties.indexes[i].kinds, properties.indexes[i].least_size), 0);
         }
-        EXPECT_GE(H5Pset_shared_mesg_phase_change(create, shared.list_max, shared.btree_min), 0);
+        EXPECT_GE(H5Pset_shared_mesg_phase_change(create, properties.list_max, properties.btree_min), 0);
+        EXPECT_GE(H5Pset_sym_k(create, properties.k.group_internal, properties.k.group_leaf), 0);
+        EXPECT_GE(H5Pset_istore_k(create, properties.k.chunk), 0);
         const Hdf5Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, create, access), H5Fclose);
         EXPECT_GE(file, 0);
-        make_theirs(file, shared.attributes);
+        make_theirs(file, properties.attributes);
     }
     return take_file(name);
 }
@@ -356,7 +362,7 @@ TEST(Versions, SharedMessagesAreThoseOfLibhdf5) {
     constexpr std::uint16_t kOfDatasets =
         SharedKinds::datatype | SharedKinds::fill_value | SharedKinds::filter_pipeline;
     struct Case {
-        Shared shared;
+        Properties shared;
         std::size_t messages;
         bool from_v18 = false;
     };
@@ -380,39 +386,67 @@ TEST(Versions, SharedMessagesAreThoseOfLibhdf5) {
     }
 }
 
+// Lets libhdf5 read a file of made_by_us(), and add to it until nodes are split. It finds the sizes `k`.
+void continue_by_them(const Image& image, const BTreeK& k) {
+    const std::string name = "versions_ours.h5";
+    std::FILE* const stored = std::fopen(name.c_str(), "wb");
+    ASSERT_NE(stored, nullptr);
+    ASSERT_EQ(std::fwrite(image.data(), 1, image.size(), stored), image.size());
+    std::fclose(stored);
+    {
+        const Hdf5Id file(H5Fopen(name.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+        ASSERT_GE(file, 0);
+        const Hdf5Id create(H5Fget_create_plist(file), H5Pclose);
+        unsigned internal = 0;
+        unsigned leaf = 0;
+        unsigned chunk = 0;
+        ASSERT_GE(H5Pget_sym_k(create, &internal, &leaf), 0);
+        ASSERT_GE(H5Pget_istore_k(create, &chunk), 0);
+        EXPECT_EQ(std::make_tuple(leaf, internal, chunk), std::make_tuple(k.group_leaf, k.group_internal, k.chunk));
+        for (const char* const path : {"contiguous", "compact", "fixed", "two", "filtered", "one"}) {
+            const Hdf5Id dataset(H5Dopen2(file, path, H5P_DEFAULT), H5Dclose);
+            int numbers[36] = {};
+            EXPECT_GE(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers), 0) << path;
+            EXPECT_EQ(numbers[5], 5) << path;
+        }
+        const hsize_t more[2] = {60, 60};
+        for (const char* const path : {"two", "filtered"}) {
+            const Hdf5Id dataset(H5Dopen2(file, path, H5P_DEFAULT), H5Dclose);
+            ASSERT_GE(H5Dset_extent(dataset, more), 0);
+            const std::vector<int> numbers(3600, 7);
+            EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()), 0);
+        }
+        for (int i = 0; i < 200; ++i) {
+            const std::string link = "more" + std::to_string(i);
+            const Hdf5Id group(H5Gcreate2(file, link.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+            ASSERT_GE(group, 0);
+        }
+        EXPECT_GE(H5Ldelete(file, "hard", H5P_DEFAULT), 0);
+    }
+    (void)kinds_of(take_file(name));
+}
+
 TEST(Versions, LibhdfContinuesWhatWasMade) {
     for (const Bound& bound : kBounds) {
-        const std::string name = "versions_ours.h5";
-        const Image image = made_by_us(bound.ours);
-        std::FILE* const stored = std::fopen(name.c_str(), "wb");
-        ASSERT_NE(stored, nullptr);
-        ASSERT_EQ(std::fwrite(image.data(), 1, image.size(), stored), image.size());
-        std::fclose(stored);
-        {
-            const Hdf5Id file(H5Fopen(name.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
-            ASSERT_GE(file, 0);
-            for (const char* const path : {"contiguous", "compact", "fixed", "two", "filtered", "one"}) {
-                const Hdf5Id dataset(H5Dopen2(file, path, H5P_DEFAULT), H5Dclose);
-                int numbers[36] = {};
-                EXPECT_GE(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers), 0) << path;
-                EXPECT_EQ(numbers[5], 5) << path;
-            }
-            const hsize_t more[2] = {60, 60};
-            for (const char* const path : {"two", "filtered"}) {
-                const Hdf5Id dataset(H5Dopen2(file, path, H5P_DEFAULT), H5Dclose);
-                ASSERT_GE(H5Dset_extent(dataset, more), 0);
-                const std::vector<int> numbers(3600, 7);
-                EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()), 0);
-            }
-            for (int i = 0; i < 200; ++i) {
-                const std::string link = "more" + std::to_string(i);
-                const Hdf5Id group(H5Gcreate2(file, link.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
-                ASSERT_GE(group, 0);
-            }
-            EXPECT_GE(H5Ldelete(file, "hard", H5P_DEFAULT), 0);
-        }
-        (void)kinds_of(take_file(name));
+        continue_by_them(made_by_us(bound.ours), {});
     }
+}
+
+TEST(Versions, SizesOfNodesAreThoseOfLibhdf5) {
+    constexpr BTreeK kSizes[] = {{1, 1, 2}, {4, 16, 31}, {9, 2, 32}, {40, 50, 70}};
+    for (const Bound& bound : kBounds) {
+        for (const BTreeK& k : kSizes) {
+            Properties properties;
+            properties.k = k;
+            const Image ours = made_by_us(bound.ours, true, properties);
+            EXPECT_EQ(text_of(kinds_of(ours)), text_of(kinds_of(made_by_them(bound.theirs, properties))))
+                << "bound " << static_cast<unsigned>(bound.ours) << ", case " << &k - kSizes;
+            continue_by_them(ours, k);
+        }
+    }
+    // A file that shares messages has them beside the sizes in its extension.
+    Properties properties{{{SharedKinds::attribute, 40}}, 50, 40, Attributes::own_types, {3, 4, 5}};
+    continue_by_them(made_by_us(FormatVersion::v18, true, properties), properties.k);
 }
 
 TEST(Versions, WhatIsOlderThanTheUpperBoundIsRefused) {
@@ -428,10 +462,25 @@ TEST(Versions, WhatIsOlderThanTheUpperBoundIsRefused) {
     FileCreate create;
     create.superblock_version = 3;
     EXPECT_EQ(File::create(storage.library, storage.driver, access, create).status(), Status::unsupported);
-    Library without{storage.memory, storage.port, {}, formats::newest};
+    create.superblock_version = 2;
+    for (const BTreeK& k :
+         {BTreeK{0, 16, 32}, BTreeK{4, 0, 32}, BTreeK{4, 16, 0}, BTreeK{4, 16, 1}, BTreeK{4, 16, 0x8000}}) {
+        create.btree_k = k;
+        EXPECT_EQ(File::create(storage.library, storage.driver, access, create).status(), Status::invalid_argument);
+    }
+    constexpr Formats kNone{};
+    Library without{storage.memory, storage.port, {}, kNone};
     access.low = FormatVersion::earliest;
     access.high = FormatVersion::latest;
     EXPECT_EQ(File::create(without, storage.driver, access).status(), Status::unsupported);
+    access.low = FormatVersion::standard;
+    create.btree_k = {4, 16, 33};
+    EXPECT_EQ(File::create(without, storage.driver, access, create).status(), Status::unsupported);
+    // The root group's B-tree would not fit the metadata cache. Nothing is written then.
+    access.low = FormatVersion::earliest;
+    create.btree_k = {4, 100, 32};
+    EXPECT_EQ(File::create(storage.library, storage.driver, access, create).status(), Status::over_budget);
+    EXPECT_EQ(storage.driver.contents().size(), 0U);
 }
 
 }  // namespace

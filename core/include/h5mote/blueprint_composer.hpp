@@ -339,8 +339,8 @@ private:
         address(blocks_[1].address);
         is_changing_ = true;
         uint(4, bytes_ == nullptr ? 0 : lookup3_constant(bytes_, at_));
-        is_changing_ = false;
         uint(4, 0);  // the fingerprint
+        is_changing_ = false;
         close(kNothing);
     }
     constexpr bool has_trees() const noexcept {
@@ -351,10 +351,12 @@ private:
         return has;
     }
     // Behind the superblock stands a checksum of everything in the empty file: it tells files of this blueprint,
-    // whatever became of them, from others. No structure of the format has these four bytes.
+    // whatever became of them, from others. No structure of the format has these four bytes: reclaim() finds them, so
+    // that objects of others may come to lie there.
     constexpr void fingerprint(std::byte* bytes, std::uint32_t size) noexcept {
         at_ = 12 + 4 * width_ + 4;
         block_ = 0;
+        is_changing_ = true;
         uint(4, lookup3_constant(bytes, size));
     }
 

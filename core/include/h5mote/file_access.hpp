@@ -2,6 +2,7 @@
 #pragma once
 
 #include <h5mote/attributes_create.hpp>
+#include <h5mote/btree_k.hpp>
 #include <h5mote/config.hpp>
 #include <h5mote/span.hpp>
 #include <h5mote/status.hpp>
@@ -135,6 +136,14 @@ struct FileCreate {
     /// and makes creating one several times as slow. Needs formats::shared_message_changes and what that goes together
     /// with: `unsupported` (Feature::shared_message).
     std::conditional_t<H5MOTE_ALL_FORMATS != 0, SharedMessageCreate, NoSharedMessages> shared_messages{};
+    /// How large the nodes of symbol tables and version 1 B-trees are, which files of the earliest versions have
+    /// (FileAccess::low). Small nodes serve small groups, and large ones make fewer of them. A node of a group's B-tree
+    /// has 32 + 32 * group_internal bytes, one of its symbols 8 + 80 * group_leaf, and one of chunks of rank r
+    /// 40 + 8 * r + 2 * chunk * (24 + 8 * r); FileAccess::metadata_cache must have room for them. invalid_argument: a
+    /// number is 0 or more than 32767, or `chunk` is 1, with which libhdf5 loses every dataset of some 30 chunks. A
+    /// superblock of version 2 or 3 keeps the three numbers in its extension if they differ from the defaults, which
+    /// takes formats::superblock_extension (otherwise `unsupported`).
+    std::conditional_t<H5MOTE_ALL_FORMATS != 0, BTreeK, NoBTreeK> btree_k{};
 };
 
 /// What File::close(), or the end of the last File handle, does while other handles of the file (groups, datasets,
@@ -182,11 +191,12 @@ struct FileAccess {
     /// that nobody else writes.
     bool file_locking = true;
     /// Bytes of the metadata cache: the blocks in it and its records of them (about 40 bytes each on 32-bit machines).
-    /// At least 1024, and with `low = earliest` 1088: creating a file with less is over_budget. Chunked datasets take
-    /// 3000 with `low` v18 or earliest, because the nodes of their chunk index have 2 KiB. Attributes take room for two
-    /// header blocks as large as they are, of which one leads to the other: 2200 where they have 1000 bytes. A block
-    /// that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS such blocks are still read, part by part,
-    /// and the blocks of fixed and extensible arrays are changed as well.
+    /// At least 1024, and with `low = earliest` 1088, or more if FileCreate::btree_k makes the root group's B-tree
+    /// larger: creating a file with less is over_budget. Chunked datasets with `low` v18 or earliest take 600 bytes and
+    /// a node of their chunk index, as FileCreate::btree_k says: 3000 in one dimension or two. Attributes take room for
+    /// two header blocks as large as they are, of which one leads to the other: 2200 where they have 1000 bytes. A
+    /// block that is larger than the cache is over_budget; with H5MOTE_ALL_FORMATS such blocks are still read, part by
+    /// part, and the blocks of fixed and extensible arrays are changed as well.
     std::size_t metadata_cache = 2048;
     /// Bytes of the chunk cache, which all datasets of the file share. An unfiltered chunk that does not fit is read
     /// and written in place, a filtered one is over_budget. The cache should hold at least one chunk of the dataset
