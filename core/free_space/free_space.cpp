@@ -417,8 +417,8 @@ Status FreeSpace::begin() noexcept {
 
 // Whether the end of the file has room for the block of the message, which changes from its byte `from` on, and all
 // blocks that lead to it. If only some of them could be moved, they would lie behind a record that still says that
-// nothing does: libhdf5 cuts the file there. That takes units smaller than the message, which are not used together
-// with pages.
+// nothing does: libhdf5 cuts the file there. That takes units smaller than the message. In files with pages only one
+// block leads to it, the extension's first one.
 Status FreeSpace::check_end(const MessageIterator& message, std::size_t from) noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         constexpr unsigned kMostBlocks = 8;

@@ -178,7 +178,9 @@ private:
             const bool last = object_.index == 0 && at + object_.space == size_;
             next_ = object_.index >= next_ ? object_.index + 1 : next_;
             free_ = last ? at : free_;
-            if (last || is_removed()) {
+            if (first.space == 0 && is_removed() && !writer_.one_write(collection_ + at)) {
+                H5MOTE_TRY(is_new() ? mark(collection_ + at) : Status::ok);
+            } else if (last || is_removed()) {
                 first = first.space == 0 ? object_ : first;
                 any = any || is_new();
             } else {
@@ -193,6 +195,19 @@ private:
         writer_.file_.cache.discard(collection_);
         remember();
         return Status::ok;
+    }
+
+    // Says of one object that it was removed, whose header crosses the end of a sector: all of that cannot be written
+    // at once. Nothing takes its place, but its collection is given up when all others are removed as well.
+    Status mark(Address at) noexcept {
+        const Address from = at + GlobalHeapObject::kReferencesOffset;
+        std::byte bytes[2];
+        if (!writer_.file_.one_write(from, std::uint64_t{from} + sizeof bytes)) {
+            return Status::ok;
+        }
+        store_le(bytes, GlobalHeapObject::kRemoved);
+        touched_ = true;
+        return writer_.write(from, {bytes, sizeof bytes});
     }
 
     // Writes the header of what the objects from `first` to `end` have become. Where that would cross the end of a

@@ -138,9 +138,11 @@ Status find_lost_space(FileState& file) noexcept {
     }
     std::uint64_t bytes = 0;
     const Status status = formats.reclaim->search(file, file.reclaim_memory(), bytes);
-    // Nothing is found in a file that is damaged or not understood. It can be used all the same.
-    return status == Status::corrupt_file || status == Status::unsupported || status == Status::over_budget ? Status::ok
-                                                                                                            : status;
+    // Nothing is found in a file that is damaged or not understood, nor in one that has no room for its own record of
+    // free space to be changed. It can be used all the same.
+    const bool not_found = status == Status::corrupt_file || status == Status::unsupported ||
+                           status == Status::over_budget || status == Status::no_space;
+    return not_found ? Status::ok : status;
 }
 
 // Opens the file that the storage holds, or makes one. The storage is locked, so that nobody else makes one meanwhile.

@@ -8,6 +8,8 @@
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
+#include "promising_driver.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,6 +18,7 @@
 namespace {
 
 using namespace h5mote;
+using namespace h5mote_test;
 
 const VariableString<> kText{"12:03:44 pump 3: pressure above limit, valve opened"};
 
@@ -93,6 +96,38 @@ TEST(UnlinkHeap, ValuesOfAttributesAreFound) {
 }
 TEST(UnlinkHeap, ValuesOfDenseAttributesAreFound) {
     EXPECT_LE(size_after(12, &make_dense_attributes), size_after(4, &make_dense_attributes));
+}
+
+// Texts of all lengths, so that the headers of some cross the end of a sector. When each of them was removed, commit by
+// commit, their collections are free, and nothing is left to be found.
+TEST(UnlinkHeap, CollectionsWhoseObjectsWereRemovedOneByOneAreFree) {
+    constexpr unsigned kAttributes = 60;
+    for (const bool first_to_last : {false, true}) {
+        for (std::size_t length = 1; length < 48; ++length) {
+            MallocAllocator allocator;
+            GrowingMemoryDriver storage(allocator);
+            PromisingDriver driver(storage, with_unit(512));
+            NullPort port;
+            Library library(allocator, port, {}, formats::all);
+            auto file = File::create(library, driver);
+            ASSERT_EQ(file.status(), Status::ok);
+            Group root = file->root();
+            const std::string text(length, 't');
+            for (unsigned i = 0; i < kAttributes; ++i) {
+                ASSERT_EQ(root.write_attribute("note" + std::to_string(i), VariableString<>{text.c_str()}), Status::ok);
+            }
+            for (unsigned i = 0; i < kAttributes; ++i) {
+                ASSERT_EQ(file->flush(), Status::ok);
+                const unsigned which = first_to_last ? i : kAttributes - 1 - i;
+                ASSERT_EQ(root.remove_attribute("note" + std::to_string(which)), Status::ok);
+            }
+            std::uint64_t lost = 0;
+            ASSERT_EQ(file->flush(), Status::ok);
+            ASSERT_EQ(file->reclaim(&lost), Status::ok);
+            EXPECT_EQ(lost, 0U) << "texts of " << length << " bytes";
+            EXPECT_EQ(file->close(), Status::ok);
+        }
+    }
 }
 
 }  // namespace

@@ -123,6 +123,9 @@ struct FileCreate {
     /// record is taken out of the file before the first of that space is used, so that a power cut leaves none that is
     /// wrong; what a cut loses, File::reclaim() finds. So does it what a full storage has no room to record: the file
     /// says then that its record is not complete. In a file with pages that record needs room at the end of the file.
+    /// On a storage whose atomic unit has less than 256 bytes the first change after an opening moves the record's
+    /// header to the end of the file: no_space when the storage is full, also of unlink(), so that such a file must not
+    /// fill it.
     /// Only strategies `managers` and `pages` have a record (otherwise invalid_argument).
     bool persist_free_space = false;
     /// Bytes: smaller free sections are not recorded.
