@@ -11,7 +11,7 @@ struct AttributeState;
 /// file piece by piece, however large it is. Move-only; keeps the file's memory (not the file) alive. Beside the errors
 /// that a function names, all of them can return invalid_handle, also for an attribute whose datatype or dataspace has
 /// changed since it was opened; not_found for one that was removed; corrupt_file, io_error, out_of_memory and
-/// over_budget.
+/// over_budget. After its object was deleted (Group::unlink()) it must not be used any more.
 class Attribute {
 public:
     Attribute() noexcept = default;

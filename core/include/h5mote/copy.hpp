@@ -21,8 +21,9 @@ struct CopyOptions {
     /// anyway, and the copied references lead to the copies (H5O_COPY_EXPAND_REFERENCE_FLAG). Each object that only
     /// references have brought gets a link in the destination's root group, named as libhdf5 names it:
     /// "~obj_pointed_by_" and the address of the copy, with "_1" or a higher number behind it if that name is taken.
-    /// Without this option references stay as they are in a copy within one file, and lead nowhere in another file.
-    /// Those in fill values lead nowhere there with it, too.
+    /// Without this option references lead nowhere in another file; those in fill values lead nowhere there with it,
+    /// too. In a copy within one file references stay as they are, with this option and without it: what they lead to
+    /// is there. (libhdf5 1.10 copies it if the reference is an attribute's, and not if it is a dataset's.)
     bool expand_references = false;
     /// No attributes are copied (H5O_COPY_WITHOUT_ATTR_FLAG).
     bool without_attributes = false;

@@ -123,7 +123,9 @@ struct DatasetCreate {
     FilterList filters;  ///< chunked layout only
     /// The fill value, one element in the file's datatype; empty: zeros. Strings and sequences of any length in it have
     /// the form of memory, as in the datatype (with a committed one: `char*`, VariableLength, and everything else as in
-    /// the file). Of these every element that gets space has copies of its own, 16 bytes and the text each.
+    /// the file). Of these every element that gets space has copies of its own, 16 bytes and the text each. Elements of
+    /// a chunk that lie beyond the extent have none and stay empty until the dataset comes to contain them: if it is
+    /// libhdf5 that makes the dataset larger, it finds no value there, nor other members of a compound.
     ConstBytes fill;
     /// The dataset has no fill value (H5D_FILL_VALUE_UNDEFINED): elements that were never written have no defined
     /// value, and readers may refuse to read them (h5mote reads zeros). invalid_argument together with a fill value, or

@@ -266,7 +266,8 @@ public:
     H5MOTE_NEEDS_ALL_FORMATS Status unmount(std::string_view path) noexcept;
 
     /// Walks over everything below this group along hard links, each object once, also where the links form circles.
-    /// Groups that do not track creation order are walked by name when `order` asks for creation order. Memory: a few
+    /// Groups that do not track creation order are walked by name when `order` asks for creation order. What is mounted
+    /// below is not visited, but the group that it hides (H5Ovisit goes into mounted files). Memory: a few
     /// bytes for each level, and for each object with more than one hard link.
     Status visit(Visitor& visitor, IndexOrder order = IndexOrder::name,
                  Direction direction = Direction::increasing) noexcept;
