@@ -3,7 +3,6 @@
 #include "extension_messages.hpp"
 #include "free_space_manager.hpp"
 #include "header.hpp"
-#include "section_writer.hpp"
 #include "superblock_extension.hpp"
 
 #include <h5mote/limits.hpp>
@@ -24,11 +23,6 @@ constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT;
 constexpr unsigned kManagers = FileSpaceInfoMessage::kMaxManagers;
 constexpr std::uint64_t kLeastPage = 512;
 constexpr std::uint64_t kMostPage = std::uint64_t{1} << 30;
-
-// The managers that this library writes, by SpaceKind, and the order in which they lie in the file.
-constexpr std::uint8_t kNumbers[] = {0, 2, 6};
-constexpr SpaceKind kPlaced[] = {SpaceKind::raw_data, SpaceKind::metadata, SpaceKind::pages};
-static_assert(static_cast<int>(SpaceKind::raw_data) == 1 && static_cast<int>(SpaceKind::pages) == 2);
 
 constexpr bool has_managers(std::uint8_t strategy) noexcept {
     return strategy <= static_cast<std::uint8_t>(SpaceStrategy::pages);
@@ -481,180 +475,6 @@ Status FreeSpace::take_over(bool& waits) noexcept {
     }
     const Status released = release(managers, status == Status::ok && !waits && !file_.is_atomic());
     return status == Status::ok ? released : status;
-}
-
-// Where the managers begin that must be the last in the file.
-Address FreeSpace::Rooms::tail() const noexcept {
-    const Room& metadata = of[static_cast<unsigned>(SpaceKind::metadata)];
-    const Room& pages = of[static_cast<unsigned>(SpaceKind::pages)];
-    return metadata.size != 0 ? metadata.header : pages.size != 0 ? pages.header : kUndefinedAddress;
-}
-
-SectionWriter FreeSpace::writer_of(SpaceKind kind, const Rooms& rooms) noexcept {
-    SectionWriter writer(file_, own(), threshold_, kind, rooms.tail(), rooms.joined);
-    writer.measure();
-    return writer;
-}
-
-// Space at the end of the file, which becomes shorter when it is given back. The manager of raw data may also lie in
-// space that is free, as in a full storage; `reuse`: it should.
-Status FreeSpace::find_room(SpaceKind kind, Address size, bool reuse, Address& address) noexcept {
-    const Usage usage = file_.space.rule().page == 0 ? Usage::raw_data : Usage::object_header;
-    const bool anywhere = kind == SpaceKind::raw_data;
-    const Status status = anywhere && reuse ? Status::no_space : file_.space.extend(usage, size, address);
-    return anywhere && status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
-}
-
-// Makes room for the managers. Placing a block changes what is free, and with it how long the lists become: it takes
-// sections away, and can leave pieces behind. A list must fill its space, because libhdf5 cannot go on with a file in
-// which it does not. So the room is given back and looked for again until it fits. Where that goes in circles, other
-// space is taken before and given back after, so that each round finds other places. no_space: there is no room, or no
-// place that fits.
-Status FreeSpace::make_room(Rooms& rooms) noexcept {
-    constexpr unsigned kTries = 32;
-    constexpr unsigned kPlain = 4;
-    for (unsigned tries = 0; tries < kTries; ++tries) {
-        Address sizes[kWritten] = {};
-        bool fits = true;
-        for (const SpaceKind kind : kPlaced) {
-            const auto i = static_cast<unsigned>(kind);
-            if (!rooms.joined || kind == SpaceKind::raw_data) {
-                const SectionWriter writer = writer_of(kind, rooms);
-                sizes[i] = writer.header().sections == 0 ? 0 : writer.header().list_used;
-            }
-            fits = fits && sizes[i] == rooms.of[i].size;
-        }
-        if (fits) {
-            return Status::ok;
-        }
-        give_back(rooms);
-        const bool circles = tries >= kPlain;
-        Address other = 0;
-        Address taken = circles ? tries * Address{16} : 0;
-        if (circles && find_room(SpaceKind::raw_data, taken, true, other) != Status::ok) {
-            taken = 0;
-        }
-        const Status status = place_lists(sizes, circles, rooms);
-        file_.space.release(other, taken, true);
-        const bool joins = status == Status::no_space && !rooms.joined && file_.space.rule().page == 0;
-        rooms.joined = rooms.joined || joins;
-        if (status != Status::ok && !joins && (status != Status::no_space || !circles)) {
-            return status;
-        }
-    }
-    return Status::no_space;
-}
-
-Status FreeSpace::place_lists(const Address (&sizes)[kWritten], bool reuse, Rooms& rooms) noexcept {
-    const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
-    for (const SpaceKind kind : kPlaced) {
-        const Address size = sizes[static_cast<unsigned>(kind)];
-        Room& room = rooms.of[static_cast<unsigned>(kind)];
-        if (size != 0) {
-            H5MOTE_TRY(find_room(kind, header, reuse, room.header));
-            const Status status = find_room(kind, size, reuse, room.list);
-            if (status != Status::ok) {
-                file_.space.release(room.header, header, true);
-                return status;
-            }
-            room.size = size;
-        }
-    }
-    return Status::ok;
-}
-
-// The last block first, so that the file becomes shorter again.
-void FreeSpace::give_back(Rooms& rooms) noexcept {
-    for (unsigned i = kWritten; i-- > 0;) {
-        Room& room = rooms.of[static_cast<unsigned>(kPlaced[i])];
-        if (room.size != 0) {
-            file_.space.release(room.list, room.size, true);
-            file_.space.release(room.header, static_cast<Address>(FreeSpaceHeader::size(file_.shape())), true);
-            room = Room{};
-        }
-    }
-}
-
-Status FreeSpace::write(const Rooms& rooms) noexcept {
-    for (const SpaceKind kind : kPlaced) {
-        const Room& room = rooms.of[static_cast<unsigned>(kind)];
-        if (room.size != 0) {
-            SectionWriter writer = writer_of(kind, rooms);
-            H5MOTE_TRY(writer.write(room.header, room.list));
-        }
-    }
-    return Status::ok;
-}
-
-// Writes managers for everything that is free, and then their addresses. Without room for them the message says that
-// free space is not recorded. no_space: there is no room even for that.
-Status FreeSpace::record() noexcept {
-    MessageIterator message(file_, file_.superblock().extension);
-    H5MOTE_TRY(find_space_info(message));
-    const FileShape shape = file_.shape();
-    const std::size_t from = FileSpaceInfoMessage::page_end_offset(shape);
-    // If the block of the message has to be moved, that comes before the free space is counted.
-    H5MOTE_TRY(message.secure(message.offset() + from));
-    Rooms rooms;
-    Status status = make_room(rooms);
-    if (status == Status::no_space) {
-        give_back(rooms);
-        file_.space.free().set_complete(false);
-        status = Status::ok;
-    }
-    // From here on the table stays where it is: a call that runs out of memory would otherwise move extents into a new
-    // one, of which the record knows nothing.
-    busy_ = true;
-    if (status == Status::ok) {
-        status = write(rooms);
-    }
-    std::byte* at = nullptr;
-    if (status == Status::ok) {
-        // The managers have what stood in the table.
-        for (const FreeExtent& part : own()) {
-            file_.space.tell_own(part);
-        }
-        status = message.change(from, at);
-    }
-    if (status != Status::ok) {
-        give_back(rooms);
-        return status;
-    }
-    const Address tail = rooms.tail();
-    store_le<std::uint16_t>(at, file_.space.free().is_complete() ? 0 : FileSpaceInfoMessage::kIncomplete);
-    at += sizeof(std::uint16_t);
-    shape.store_addr(at, tail == kUndefinedAddress ? file_.space.end() : tail);
-    std::memset(at + shape.sizeof_addr, 0xff, std::size_t{kManagers} * shape.sizeof_addr);
-    for (unsigned i = 0; i < kWritten; ++i) {
-        if (rooms.of[i].size != 0) {
-            shape.store_addr(at + (1 + kNumbers[i]) * std::size_t{shape.sizeof_addr}, rooms.of[i].header);
-        }
-    }
-    return Status::ok;
-}
-
-Status FreeSpace::store() noexcept {
-    if (!persistent_) {
-        return SpilledExtents::store();
-    }
-    if (!begun_ && file_.space.free().count() == 0 && file_.space.end() == file_.superblock().end_of_file) {
-        return Status::ok;
-    }
-    H5MOTE_TRY(file_.space.begin());
-    Status status = Status::ok;
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        status = renew_space_info(file_);
-    }
-    status = status == Status::ok ? record() : status;
-    if (status != Status::ok) {
-        return status == Status::no_space ? Status::ok : status;  // the file stays without a record
-    }
-    // The block of the message may have been the last of the file, and be moved to the front of it. The commit makes
-    // its old place free, which is in the record: the file is not cut there.
-    const Address end = file_.space.end();
-    H5MOTE_TRY(file_.commit_metadata());
-    file_.space.stay_until(end);
-    return Status::ok;
 }
 
 }  // namespace h5mote
