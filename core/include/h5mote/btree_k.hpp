@@ -16,6 +16,7 @@ struct BTreeK {
 /// Takes its place in builds without H5MOTE_ALL_FORMATS.
 struct NoBTreeK {
     constexpr operator BTreeK() const noexcept { return {}; }
+    static constexpr bool is_default() noexcept { return true; }
 };
 
 }  // namespace h5mote
