@@ -43,7 +43,7 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
     if (root && node.right != kUndefinedAddress) {
         (void)checker_.bad(ProblemKind::siblings, part_, address);
     } else if (!at.gap) {
-        check_siblings(level, address, node.left);
+        H5MOTE_TRY(check_siblings(level, address, node.left));
     }
     // Only a tree that is a single leaf may be empty.
     if (node.entries == 0 && top_ != 0) {
@@ -59,20 +59,42 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
 
 // Each node of a level names the one before it and the one behind it. A power cut may have ended the move of a node,
 // its addition or its removal, when the one above already led to its new place, and those beside it still to the old
-// one, or the other way round: that harms nobody, and the next change of the tree makes them lead there, too.
-void Tree1Walk::check_siblings(unsigned level, Address address, Address left) noexcept {
+// one, or the other way round: that harms no reader, and the next change of the tree makes them lead there, too. So
+// does reclaim(), before what they lead to is used again: libhdf5 would take it for a node when it changes the tree.
+Status Tree1Walk::check_siblings(unsigned level, Address address, Address left) noexcept {
     const Level& at = levels_[level];
     const bool is_first = at.last == kUndefinedAddress;
     const bool before = left == at.last;
     const bool behind = is_first || at.right == address;
     if (before && behind) {
-        return;
+        return Status::ok;
     }
-    if ((before || harmless(left, address)) && (behind || harmless(at.right, at.last))) {
-        (void)checker_.note(ProblemKind::siblings, part_, address);
-    } else {
+    if ((!before && !harmless(left, address)) || (!behind && !harmless(at.right, at.last))) {
         (void)checker_.bad(ProblemKind::siblings, part_, address);
+        return Status::ok;
     }
+    (void)checker_.note(ProblemKind::siblings, part_, address);
+    H5MOTE_TRY(before ? Status::ok : mend(address, false, at.last));
+    return behind ? Status::ok : mend(at.last, true, address);
+}
+
+// Makes the link of a node to a neighbour right, in reclaim(), which has committed all changes before. One that cannot
+// be written at once stays as it is.
+Status Tree1Walk::mend(Address node, bool right, Address to) noexcept {
+    if constexpr (H5MOTE_WRITE != 0) {
+        const FileShape shape = file_->shape();
+        const Address at = node + static_cast<Address>(BTree1Node::link_offset(shape, right));
+        std::byte bytes[8];
+        if (!checker_.only_space() || !file_->one_write(at, std::uint64_t{at} + shape.sizeof_addr)) {
+            return Status::ok;
+        }
+        shape.store_addr(bytes, to);
+        file_->cache.discard(node);
+        file_->unsynced = true;
+        return told(file_->context, file_->driver, H5MOTE_HERE,
+                    file_->driver.write(Usage::btree, at, {bytes, shape.sizeof_addr}), at);
+    }
+    return Status::ok;
 }
 
 // Whether a power cut can have left what `node` names as its neighbour: a node that the tree no longer has, or not yet,
@@ -116,8 +138,11 @@ Status Tree1Walk::leave(unsigned level) noexcept {
     if (level == top_ || at.right == kUndefinedAddress) {
         return Status::ok;
     }
-    return harmless(at.right, at.address) ? checker_.note(ProblemKind::siblings, part_, at.address)
-                                          : checker_.bad(ProblemKind::siblings, part_, at.address);
+    if (!harmless(at.right, at.address)) {
+        return checker_.bad(ProblemKind::siblings, part_, at.address);
+    }
+    (void)checker_.note(ProblemKind::siblings, part_, at.address);
+    return mend(at.address, true, kUndefinedAddress);
 }
 
 Status Tree1Walk::run() noexcept {

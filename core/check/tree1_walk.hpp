@@ -46,7 +46,8 @@ private:
     Status enter(Address address, unsigned level) noexcept;
     Status step(unsigned level, Address& below) noexcept;
     Status leave(unsigned level) noexcept;
-    void check_siblings(unsigned level, Address address, Address left) noexcept;
+    Status check_siblings(unsigned level, Address address, Address left) noexcept;
+    Status mend(Address node, bool right, Address to) noexcept;
     bool harmless(Address named, Address node) const noexcept;
 
     // Bytes that further nodes can take: as nodes do not overlap, all together are no larger than the file.

@@ -188,8 +188,9 @@ Status FlashRecorderBase::resume_in(std::uint32_t block, std::uint32_t sequence,
     found = true;
     next_ = end_ = buffer_ + size - RecordingFrame::kChecksum;
     resumed_ = true;
-    has_rows_ = kind_in_memory() != std::byte{RecordingFrame::blueprint};
     recipe_segment_ = head_->segment(sequence);
+    // The blueprint of a later segment has come to count together with the rows before it.
+    has_rows_ = recipe_segment_ != 0 || kind_in_memory() != std::byte{RecordingFrame::blueprint};
     recipe_done_ = plan_->recipe_size;
     counted_ = sequence;
     counted_end_ = at;

@@ -17,7 +17,7 @@
 //
 // The nodes of one level are linked with each other. No reader follows these links, only libhdf5 where it splits or
 // removes nodes. The link of an old node to a new neighbour is changed in place, after everything else (Phase::links).
-// A power cut in between leaves links to old nodes; a change of the node beside them makes them right.
+// A power cut in between leaves links to old nodes; a change of the node beside them makes them right, or reclaim().
 #pragma once
 
 #include "btree1_nodes.hpp"

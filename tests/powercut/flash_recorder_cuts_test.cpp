@@ -559,6 +559,60 @@ TEST(PowerCut, RingWithoutRows) {
     }
     tally.report(200);
 }
+// A cut leaves a segment in which the last piece of the blueprint counts, and with it the rows before it. At each of
+// the next boots the power fails in the last operation, so that new rows do not count. The blocks that this costs must
+// not be those of the newest rows.
+TEST(PowerCut, RingCutAtEachBoot) {
+    constexpr unsigned kBoots = 40;  // more than there are blocks
+    constexpr std::uint32_t kFirst = 500;
+    Tally tally("flash-recorder-ring-cut-at-each-boot");
+    const FlashChipOptions options = nor(36, 4);
+    FlashMachine machine(options);
+    FlashMachine cut(options);
+    FlashMachine trial(options);
+    LoggerOf<kRing, 256> logger;
+    const auto flush_row = [&logger](std::uint32_t row) {
+        const Status status = logger.append(0, row);
+        return status == Status::ok ? logger.flush() : status;
+    };
+    // How many operations it takes to flush one more row.
+    const auto operations_of = [&](const FlashMachine& of, std::uint32_t row) {
+        trial.chip.copy_from(of.chip);
+        OperationRecorder recorder(trial.chip, 0);
+        EXPECT_EQ(logger.open(recorder), Status::ok);
+        const std::size_t before = recorder.operations.size();
+        EXPECT_EQ(flush_row(row), Status::ok);
+        logger.abandon();
+        return recorder.operations.size() - before;
+    };
+    // The same on `on`, with a cut in the `operation`-th of them.
+    const auto boot = [&](FlashMachine& on, std::uint32_t row, std::size_t operation) {
+        EXPECT_EQ(logger.open(on.chip), Status::ok);
+        on.chip.cut_after(operation, FlashCut::not_begun, 1);
+        EXPECT_NE(flush_row(row), Status::ok);
+        logger.abandon();
+        on.chip.power_on(1);
+    };
+    for (std::uint32_t row = 0; row < 1500; ++row) {
+        const std::size_t operations = row < kFirst ? 0 : operations_of(machine, row);
+        for (std::size_t first = 3; first <= operations; ++first) {
+            cut.chip.copy_from(machine.chip);
+            boot(cut, row, first);
+            const std::uint32_t oldest = first_row(cut.chip, true);
+            for (unsigned i = 0; i < kBoots; ++i) {
+                boot(cut, row, operations_of(cut, row));
+            }
+            tally.cut(true);
+            if (first_row(cut.chip, false) > oldest) {
+                tally.lost("after " + std::to_string(row) + " rows, cut " + std::to_string(first));
+            }
+        }
+        ASSERT_EQ(logger.open(machine.chip), Status::ok);
+        ASSERT_EQ(flush_row(row), Status::ok);
+        logger.abandon();
+    }
+    tally.report(200);
+}
 TEST(PowerCut, RingSessions) {
     Options options = nor(36, 1);
     options.segments = 3;

@@ -138,8 +138,10 @@ public:
     /// Finds space that nothing in the file uses and of which nobody knows, as power cuts and programs that were killed
     /// leave it, and makes it usable. That includes chunks wholly beyond the extent of their dataset, which were
     /// allocated ahead of appends (DatasetCreate::reserve) or whose rows a power cut took; with formats::reclaim only
-    /// those of one-dimensional datasets. Commits first. Walks over the metadata of all objects, as often as
-    /// FileAccess::reclaim_memory makes necessary. `bytes`, if given: how much was found.
+    /// those of one-dimensional datasets. With formats::reclaim_any it also makes the nodes of version 1 B-trees name
+    /// each other as they should, which a power cut may have prevented: libhdf5, but no reader, needs that. Commits
+    /// first. Walks over the metadata of all objects, as often as FileAccess::reclaim_memory makes necessary. `bytes`,
+    /// if given: how much was found.
     ///
     /// busy: a dataset of the file is open. unsupported: something in the file is not understood by this program, so
     /// that nobody can say what it uses; nothing is found then. corrupt_file, io_error, out_of_memory. After an error

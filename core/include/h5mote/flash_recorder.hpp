@@ -178,7 +178,9 @@ public:
     /// error the chip is unchanged, but for a recording that was begun where none was.
     Status open(FlashDevice& device) noexcept { return FlashRecorderBase::open(device, kPlan, memory_, false); }
     /// Begins a new recording, whatever the chip holds. What it held is lost as soon as this returns ok, and may be
-    /// lost if the power fails meanwhile. Errors of open(), but for those that the old contents cause.
+    /// lost if the power fails meanwhile: open() may then find the old log without its blueprint, to which nothing can
+    /// be appended (no_space) and from which nobody can make a file. Call format() again after such a failure. Errors
+    /// of open(), but for those that the old contents cause.
     Status format(FlashDevice& device) noexcept { return FlashRecorderBase::open(device, kPlan, memory_, true); }
 
     /// Appends one row to a dataset: its number is blueprint::dataset_number(), which in a ring is that of the first

@@ -106,8 +106,8 @@ public:
     Result<Group> open_or_create_group(std::string_view path, const GroupCreate& create = {}) noexcept;
     /// open_or_create_group() for each part of the path in turn, so that groups on the way that are missing are created
     /// as well (H5Pset_create_intermediate_group), all with the same properties; returns the last one. After an error
-    /// the groups that the call has created are removed again. After a power cut before the next flush() that returns
-    /// ok the upper ones may be there without the others.
+    /// the groups that the call has created are removed again, unless the storage is full or fails. After a power cut
+    /// before the next flush() that returns ok the upper ones may be there without the others.
     Result<Group> open_or_create_groups(std::string_view path, const GroupCreate& create = {}) noexcept;
 
     /// Creates a dataset of elements of `type`. invalid_argument: sizes that do not fit each other or that
