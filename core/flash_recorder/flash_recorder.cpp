@@ -179,9 +179,10 @@ Status FlashRecorderBase::write_frame() noexcept {
             const std::byte kind = kind_in_memory();
             const bool is_recipe = kind == std::byte{RecordingFrame::blueprint};
             // The segment of the newest rows must not be emptied: a blueprint does not count before a frame of its
-            // segment does, unless nothing else has counted yet.
-            const bool counts = (recipe_done_ == plan_->recipe_size || !keep(RecordingRule::recipe_first)) &&
-                                (!is_recipe || held_ != 0 || !has_rows_ || !keep(RecordingRule::rows_first));
+            // segment does, unless nothing else has counted yet. What open() has found has counted before.
+            const bool counts =
+                (recipe_done_ == plan_->recipe_size || !keep(RecordingRule::recipe_first)) &&
+                (!is_recipe || held_ != 0 || !has_rows_ || resumed_ || !keep(RecordingRule::rows_first));
             if (kind == std::byte{RecordingFrame::settings}) {
                 // They may have been changed since the frame was begun, or was found by open().
                 std::memcpy(buffer_ + RecordingFrame::kHead, settings(), plan_->settings);
