@@ -196,7 +196,8 @@ private:
             MemoryDriver driver(Bytes(image_.data(), image_.size()), image_.size());
             const Status status = recording_->open(driver);
             recording_->abandon();
-            if (status == Status::foreign_changes) {
+            // reclaim() gives up the bytes that tell a changed file from one of another blueprint.
+            if (status == Status::foreign_changes || status == Status::other_blueprint) {
                 ++counts_.refused;
                 image_ = before;
                 contents_ = then;

@@ -53,7 +53,8 @@ public:
     /// around it helps. not_hdf5: the storage holds something else.
     /// other_blueprint: it holds an HDF5 file that this blueprint does not describe. foreign_changes: it holds the file
     /// of this blueprint, but another program changed objects that the blueprint describes; rows, attributes and
-    /// objects that were added do no harm, unless they made libhdf5 move what was there. difference() then says where.
+    /// objects that were added do no harm, unless they made libhdf5 move what was there; after File::reclaim() this may
+    /// also be other_blueprint, because the bytes that tell files apart can be used then. difference() says where.
     /// corrupt_file. io_error, no_space. Where datasets have filters, also over_budget: a filter needs more memory than
     /// the blueprint says; and what a filter says of a last chunk that another program stored. After an error the
     /// storage is unchanged, but for a file that was begun where none was.
