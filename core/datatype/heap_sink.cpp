@@ -106,7 +106,7 @@ std::size_t written_bytes(const ConversionPlan& plan) noexcept {
 Status HeapSink::convert(const ConversionPlan& plan, const std::byte* from, std::byte* to) noexcept {
     const ConversionStep& first = *plan.first();
     if (first.kind == ConversionKind::to_heap && first.count == 1 && first.extra + 1 == plan.steps) {
-        return write(plan, first, from + first.from_offset, to + first.to_offset);
+        return run_steps(plan, &first, plan.steps, from, to);  // write() leaves `to` as it is
     }
     OwnedBytes old(*plan.context, MemoryKind::value);
     H5MOTE_TRY(old.reserve(written_bytes(plan)));
