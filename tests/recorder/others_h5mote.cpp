@@ -68,7 +68,7 @@ std::string change_by_h5mote(Driver& driver, const Described& described, Content
                              Random& random) {
     MallocAllocator allocator;
     NullPort port;
-    Library library{allocator, port, {}, formats::all};
+    Library library{allocator, port, {}, formats::rotating};
     FileAccess access;
     access.metadata_cache = 65536;
     access.reclaim = random.one_in(2);
