@@ -41,16 +41,20 @@ Status is_blank(FileState& file, std::uint64_t user_block, bool& blank) noexcept
     return located == Status::not_hdf5 ? Status::ok : located;
 }
 
+// What FileAccess::metadata_cache must have for the root group. Its symbol table takes 1088 bytes where the nodes of
+// its B-tree have the usual size.
 std::size_t least_metadata_cache([[maybe_unused]] const FileAccess& access, const FileCreate& create) noexcept {
+    constexpr std::size_t kLeast = 1024;
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        const FileShape shape{create.sizeof_addr, 8};
         const BTreeK& k = create.btree_k;
-        // Half a pair of entries more of the root group's B-tree, and so many bytes more, than by default.
-        const int more = (int{k.group_internal} - int{BTreeK{}.group_internal}) * 2 * (8 + create.sizeof_addr);
-        if (access.low == FormatVersion::earliest && 1088 + more > 1024) {
-            return 1088 + more;
+        const std::size_t node = BTree1Node::size(shape, k.group_internal, shape.sizeof_size);
+        const std::size_t usual = BTree1Node::size(shape, BTreeK{}.group_internal, shape.sizeof_size);
+        if (access.low == FormatVersion::earliest && 1088 + node > kLeast + usual) {
+            return 1088 + node - usual;
         }
     }
-    return 1024;
+    return kLeast;
 }
 
 // Whether a file can be made like that. Whatever the storage holds is lost as soon as one is begun, so that everything
