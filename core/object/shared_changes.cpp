@@ -3,6 +3,7 @@
 #include "dense_changes.hpp"
 #include "extension_messages.hpp"
 #include "shared_messages.hpp"
+#include "superblock_extension.hpp"
 
 #include <h5mote/file_access.hpp>
 
@@ -160,13 +161,7 @@ Status create_shared_indexes(FileState& file, const FileCreate& create) noexcept
     file.foreign()->shared_table = table->address();
     file.foreign()->shared_indexes = count;
     const TableContent content(file.shape(), table->address(), count);
-    Address extension = file.superblock().extension;
-    if (extension != kUndefinedAddress) {
-        return add_message(file, extension, MessageType::shared_message_table, kTableFlags, 0, content);
-    }
-    H5MOTE_TRY(create_header(file, ExtensionContent(content), extension));
-    file.set_extension(extension);
-    return Status::ok;
+    return add_to_extension(file, MessageType::shared_message_table, kTableFlags, content, ExtensionContent(content));
 }
 
 }  // namespace h5mote

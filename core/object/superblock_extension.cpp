@@ -204,13 +204,7 @@ private:
 
 Status store_btree_k(FileState& file) noexcept {
     const BTreeKContent content(file.shape(), file.foreign()->btree_k);
-    Address extension = file.superblock().extension;
-    if (extension != kUndefinedAddress) {
-        return add_message(file, extension, MessageType::btree_k, BTreeKContent::kFlags, 0, content);
-    }
-    H5MOTE_TRY(create_header(file, content, extension));
-    file.set_extension(extension);
-    return Status::ok;
+    return add_to_extension(file, MessageType::btree_k, BTreeKContent::kFlags, content, content);
 }
 
 }  // namespace

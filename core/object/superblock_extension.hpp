@@ -33,6 +33,19 @@ struct SuperblockExtensionFormat {
     Status (*store_image)(FileState& file);
 };
 
+/// Adds a message to the superblock extension of a new file; if there is none, `alone` is made one, which has nothing
+/// but that message. Errors of making and changing a header.
+inline Status add_to_extension(FileState& file, MessageType type, std::uint8_t flags, const MessageContent& content,
+                               const HeaderContent& alone) noexcept {
+    Address extension = file.superblock().extension;
+    if (extension != kUndefinedAddress) {
+        return add_message(file, extension, type, flags, 0, content);
+    }
+    H5MOTE_TRY(create_header(file, alone, extension));
+    file.set_extension(extension);
+    return Status::ok;
+}
+
 /// Writes the driver information message of a superblock extension.
 inline void write_driver_info(HeaderWriter& header, const SuperblockInfo& info) noexcept {
     DriverInfoMessage message;
