@@ -234,7 +234,7 @@ private:
     // `group`: whether the object is a group. `again`: whether other hard links may lead to it as well.
     H5MOTE_STEP static Status look(const Object& object, bool& group, bool& again) noexcept {
         ObjectInfo info;
-        const Status status = object.info(info);
+        const Status status = object.info(info, false);
         group = info.type == ObjectType::group;
         again = info.reference_count > 1;
         return status;

@@ -509,7 +509,11 @@ Status number_first(FileState& file, Address header, const CacheEntry& block) no
 }
 
 void keep_number_first(FileState& file, Address header, MessageType info) noexcept {
-    if (file.is_atomic() || !keep(HeaderRule::numbers_first) || file.cache.next_phase(Phase::index) != Phase::index) {
+    if (file.is_atomic() || !keep(HeaderRule::numbers_first)) {
+        return;
+    }
+    // As in delay_leading(), only a small cache is searched faster than the header.
+    if (!file.cache.is_generous() && file.cache.next_phase(Phase::index) != Phase::index) {
         return;  // no number waits in any block
     }
     MessageIterator message(file, header);
