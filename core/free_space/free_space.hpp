@@ -78,7 +78,7 @@ private:
     H5MOTE_STEP Status take_over(bool& waits) noexcept;
     Status drop(MessageIterator& message, std::size_t from, bool& waits) noexcept;
     SectionWriter writer_of(SpaceKind kind, const Rooms& rooms) noexcept;
-    Status find_room(SpaceKind kind, Address size, bool reuse, Address& address) noexcept;
+    Status find_room(bool anywhere, Address size, bool reuse, Address& address) noexcept;
     H5MOTE_STEP Status make_room(Rooms& rooms) noexcept;
     Status place_lists(const Address (&sizes)[kWritten], bool reuse, Rooms& rooms) noexcept;
     void give_back(Rooms& rooms) noexcept;

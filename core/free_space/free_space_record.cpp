@@ -31,11 +31,12 @@ SectionWriter FreeSpace::writer_of(SpaceKind kind, const Rooms& rooms) noexcept 
 }
 
 // Space at the end of the file, which becomes shorter when it is given back. The manager of raw data may also lie in
-// space that is free, as in a full storage; `reuse`: it should.
-Status FreeSpace::find_room(SpaceKind kind, Address size, bool reuse, Address& address) noexcept {
-    const Usage usage = file_.space.rule().page == 0 ? Usage::raw_data : Usage::object_header;
-    const bool anywhere = kind == SpaceKind::raw_data;
-    const Status status = anywhere && reuse ? Status::no_space : file_.space.extend(usage, size, address);
+// space that is free, as in a full storage; `reuse`: it should. In a file with pages the managers are metadata, of a
+// usage that is not moved on to where an atomic unit begins: the gap may be too small for the record, and is lost then.
+Status FreeSpace::find_room(bool anywhere, Address size, bool reuse, Address& address) noexcept {
+    const bool pages = file_.space.rule().page != 0;
+    const Usage usage = pages ? Usage::btree : Usage::raw_data;
+    const Status status = anywhere && (reuse || pages) ? Status::no_space : file_.space.extend(usage, size, address);
     return anywhere && status == Status::no_space ? file_.space.allocate(usage, size, address) : status;
 }
 
@@ -48,6 +49,7 @@ Status FreeSpace::make_room(Rooms& rooms) noexcept {
     constexpr unsigned kTries = 32;
     constexpr unsigned kPlain = 4;
     for (unsigned tries = 0; tries < kTries; ++tries) {
+        const bool complete = file_.space.free().is_complete();
         Address sizes[kWritten] = {};
         bool fits = true;
         for (const SpaceKind kind : kPlaced) {
@@ -58,14 +60,14 @@ Status FreeSpace::make_room(Rooms& rooms) noexcept {
             }
             fits = fits && sizes[i] == rooms.of[i].size;
         }
-        if (fits) {
+        if (fits && complete == file_.space.free().is_complete()) {
             return Status::ok;
         }
         give_back(rooms);
         const bool circles = tries >= kPlain;
         Address other = 0;
         Address taken = circles ? tries * Address{16} : 0;
-        if (circles && find_room(SpaceKind::raw_data, taken, true, other) != Status::ok) {
+        if (circles && find_room(true, taken, true, other) != Status::ok) {
             taken = 0;
         }
         const Status status = place_lists(sizes, circles, rooms);
@@ -79,20 +81,27 @@ Status FreeSpace::make_room(Rooms& rooms) noexcept {
     return Status::no_space;
 }
 
+// Those that are the last in the file lie side by side: in a file with pages each of them would otherwise begin a page
+// of its own. There the manager of raw data takes free space, if that has room.
 Status FreeSpace::place_lists(const Address (&sizes)[kWritten], bool reuse, Rooms& rooms) noexcept {
     const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
+    Address tail = 0;
+    for (unsigned i = 0; i < kWritten; ++i) {
+        tail += sizes[i] == 0 || i == static_cast<unsigned>(SpaceKind::raw_data) ? 0 : header + sizes[i];
+    }
+    Address at = 0;
     for (const SpaceKind kind : kPlaced) {
         const Address size = sizes[static_cast<unsigned>(kind)];
-        Room& room = rooms.of[static_cast<unsigned>(kind)];
-        if (size != 0) {
-            H5MOTE_TRY(find_room(kind, header, reuse, room.header));
-            const Status status = find_room(kind, size, reuse, room.list);
-            if (status != Status::ok) {
-                file_.space.release(room.header, header, true);
-                return status;
-            }
-            room.size = size;
+        if (size == 0) {
+            continue;
         }
+        const bool anywhere = kind == SpaceKind::raw_data;
+        if (anywhere || tail != 0) {
+            H5MOTE_TRY(find_room(anywhere, anywhere ? header + size : tail, reuse, at));
+            tail = anywhere ? tail : 0;
+        }
+        rooms.of[static_cast<unsigned>(kind)] = {at, at + header, size};
+        at += header + size;
     }
     return Status::ok;
 }

@@ -38,12 +38,14 @@ bool SectionWriter::next(std::size_t& i, NumberPair& section) noexcept {
     while (i < free.count() + own_.size()) {
         const FreeExtent extent = i < free.count() ? free.get(i) : own_[i - free.count()];
         ++i;
-        if (extent.size != 0 && extent.size >= least_ && extent.address < end_ &&
-            (all_ || kind_of(extent, page) == kind_)) {
-            if (free.is_complete() || !is_dropped(extent, page)) {
-                section = {extent.size, extent.address};
-                return true;
-            }
+        if (extent.size == 0 || extent.address >= end_) {
+            continue;
+        }
+        if (extent.size < least_) {
+            free.set_complete(false);
+        } else if ((all_ || kind_of(extent, page) == kind_) && (free.is_complete() || !is_dropped(extent, page))) {
+            section = {extent.size, extent.address};
+            return true;
         }
     }
     return false;

@@ -12,7 +12,8 @@ namespace h5mote {
 class SectionWriter {
 public:
     /// `own` is space that becomes free with the record. Sections of less than `least` bytes and those from `end` on
-    /// are left out. `all`: the manager has sections of every kind.
+    /// are left out; for the former the map of free space becomes incomplete, so that the next opening may look for
+    /// them. `all`: the manager has sections of every kind.
     SectionWriter(FileState& file, Span<const FreeExtent> own, std::uint64_t least, SpaceKind kind, Address end,
                   bool all) noexcept
         : file_(file), own_(own), least_(least), kind_(kind), end_(end), all_(all) {}

@@ -128,7 +128,8 @@ struct FileCreate {
     /// fill it.
     /// Only strategies `managers` and `pages` have a record (otherwise invalid_argument).
     bool persist_free_space = false;
-    /// Bytes: smaller free sections are not recorded.
+    /// Bytes: smaller free sections are not recorded. They are lost when the file is closed, until File::reclaim() or
+    /// FileAccess::reclaim finds them; where there are some, each opening with the latter looks for them.
     std::uint64_t free_space_threshold = 1;
     /// Bytes of a page for strategy `pages`: 512 to 1 GiB (otherwise invalid_argument).
     std::uint64_t page_size = 4096;
