@@ -379,6 +379,9 @@ Status DatasetCheck::check_chunked() noexcept {
     location.address = layout.address;
     switch (layout.index) {
         case ChunkIndex::single:
+            if (elements == 0) {
+                return checker.found_ahead();  // its space may belong to others: FreedChunk
+            }
             location.size =
                 (layout.flags & LayoutMessage::kSingleFiltered) != 0 ? layout.single_size : narrow(chunk_bytes);
             location.mask = (layout.flags & LayoutMessage::kSingleFiltered) != 0 ? layout.single_mask : ~0U;

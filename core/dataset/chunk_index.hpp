@@ -99,8 +99,28 @@ public:
     static bool has_changes() noexcept { return H5MOTE_WRITE != 0; }
 };
 
+/// Whether the layout message locates a single chunk although the extent has no element, as libhdf5 1.10 leaves it when
+/// it makes such a dataset empty: it has freed the chunk, and other objects may lie there. OpenChunkIndex::missing is
+/// true then.
+class FreedChunk {
+public:
+    bool freed() const noexcept { return freed_; }
+    void set_freed(bool freed) noexcept { freed_ = freed; }
+
+private:
+    bool freed_ = false;
+};
+
+/// Takes its place in builds that open no files of libhdf5.
+class NoFreedChunk {
+public:
+    static constexpr bool freed() noexcept { return false; }
+    static void set_freed(bool /*freed*/) noexcept {}
+};
+
 /// What ChunkTable keeps of an index for the functions of its kind.
-struct OpenChunkIndex : std::conditional_t<H5MOTE_FIXED_CHUNKS != 0, ChosenIndexFormat, OnlyExtensibleArrays> {
+struct OpenChunkIndex : std::conditional_t<H5MOTE_FIXED_CHUNKS != 0, ChosenIndexFormat, OnlyExtensibleArrays>,
+                        std::conditional_t<H5MOTE_ALL_FORMATS != 0, FreedChunk, NoFreedChunk> {
     OpenChunkIndex() noexcept = default;
     OpenChunkIndex(const OpenChunkIndex&) = delete;
     OpenChunkIndex& operator=(const OpenChunkIndex&) = delete;

@@ -139,6 +139,12 @@ Status ChunkTable::create_missing() noexcept {
 // Copies the whole of an array: each of its blocks holds the address of the array's header, so the header cannot move
 // alone.
 Status ChunkTable::renew() noexcept {
+    if (index_.freed()) {
+        // Nothing may lead to that space when the extent has elements again.
+        H5MOTE_TRY(changes().set(index_, 0, ChunkLocation{}, 0, 1, Phase::object));
+        H5MOTE_TRY(index_.file->order());
+        index_.set_freed(false);
+    }
     if (index_.missing || changes().switches_at_once == nullptr || changes().switches_at_once(index_)) {
         return Status::ok;
     }

@@ -62,9 +62,16 @@ public:
     Status free_run(const ChunkKey& chunk, std::uint32_t& count) noexcept {
         return changes().free_run(index_, chunk, count);
     }
-    /// Call before the first change in a session. If another writer placed the header of an array index where no single
-    /// write switches it from its old to its new contents, replaces the index by a copy whose header is placed so that
-    /// one does.
+    /// Call after open() if the dataset can have a single chunk only, and has no element: see FreedChunk.
+    void distrust() noexcept {
+        index_.set_freed(!index_.missing);
+        index_.missing = true;
+    }
+    /// Whether the layout message still locates such a chunk.
+    bool has_freed_chunk() const noexcept { return index_.freed(); }
+    /// Call before the first change in a session. Forgets such a chunk. If another writer placed the header of an array
+    /// index where no single write switches it from its old to its new contents, replaces the index by a copy whose
+    /// header is placed so that one does.
     H5MOTE_STEP Status renew() noexcept;
 
     /// Whether this build can change such an index.

@@ -314,7 +314,17 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
             return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
         }
     }
-    return table_.open(*file_, layout, shape, chunk_dims());
+    H5MOTE_TRY(table_.open(*file_, layout, shape, chunk_dims()));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        bool empty = false;
+        for (unsigned i = 0; i < rank(); ++i) {
+            empty = empty || dims()[i] == 0;
+        }
+        if (empty && layout.index == ChunkIndex::single) {
+            table_.distrust();
+        }
+    }
+    return Status::ok;
 }
 
 Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexcept {

@@ -576,7 +576,7 @@ Status DatasetState::find_ahead(bool& found) noexcept {
     ChunkNumber number = narrow(divide_up(dims()[0], chunk_rows()));
     ChunkLocation location;
     const Status status = table_.next(number, location);
-    found = status == Status::ok;
+    found = status == Status::ok || table_.has_freed_chunk();
     return status == Status::not_found ? Status::ok : status;
 }
 
