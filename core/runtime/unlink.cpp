@@ -27,11 +27,12 @@ public:
     Status dispose() noexcept {
         bool dataset = false;
         H5MOTE_TRY(survey(dataset));
-        if (!disposal_.rehearses()) {
-            release_types();
-        }
         if (dataset) {
             H5MOTE_TRY(DatasetState::dispose(file_, header_, disposal_));
+        }
+        // Only now, because the size of the dataset's elements stands in its datatype.
+        if (!disposal_.rehearses()) {
+            release_types();
         }
         H5MOTE_TRY(disposal_.rehearses() ? Status::ok : release_shared());
         H5MOTE_TRY(dispose_storage());
@@ -184,6 +185,7 @@ H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noex
 H5MOTE_STEP Status give_up_object(FileState& file, Address header) noexcept {
     SpilledExtents::attach(file);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        file.foreign()->walks.end(header);
         if (file.space.free().is_complete() && leaves_values(file, header)) {
             file.space.free().set_complete(false);
         }

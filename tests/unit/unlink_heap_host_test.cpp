@@ -130,6 +130,49 @@ TEST(UnlinkHeap, CollectionsWhoseObjectsWereRemovedOneByOneAreFree) {
     }
 }
 
+// A committed datatype to which no link leads goes with its last dataset, whose own space is given back as well. Where
+// sync() is a commit, the storage has nothing of the type that could still be read.
+TEST(UnlinkTypes, GoWithTheirLastDataset) {
+    MallocAllocator heap;
+    NullPort port;
+    Library library(heap, port, {}, formats::all);
+    GrowingMemoryDriver storage(heap);
+    Capabilities capabilities = storage.capabilities();
+    capabilities.sync_is_commit = true;
+    PromisingDriver commits(storage, capabilities);
+    auto file = File::create(library, commits);
+    ASSERT_EQ(file.status(), Status::ok);
+    Group root = file->root();
+    const auto used = [&] {
+        FileInfo info;
+        EXPECT_EQ(file->flush(), Status::ok);
+        EXPECT_EQ(file->info(info), Status::ok);
+        return info.end_of_address;
+    };
+    std::uint64_t before = 0;
+    for (unsigned i = 0; i < 20; ++i) {
+        {
+            auto type = root.commit_datatype("type", datatype_of<double>());
+            ASSERT_EQ(type.status(), Status::ok);
+            DatasetCreate create;
+            create.chunk = {100};
+            auto data = root.create_dataset("data", *type, Dataspace::unlimited(1000), create);
+            ASSERT_EQ(data.status(), Status::ok);
+            const std::vector<double> values(1000, i);
+            ASSERT_EQ(data->write(Selection::all(), datatype_of<double>(),
+                                  as_bytes(Span<const double>(values.data(), values.size()))),
+                      Status::ok);
+        }
+        ASSERT_EQ(root.unlink("type"), Status::ok);
+        ASSERT_EQ(root.unlink("data"), Status::ok);
+        std::uint64_t lost = 0;
+        ASSERT_EQ(file->reclaim(&lost), Status::ok);
+        EXPECT_EQ(lost, 0U) << i;
+        before = i == 1 ? used() : before;
+    }
+    EXPECT_LE(used(), before);
+}
+
 }  // namespace
 
 #endif
