@@ -441,6 +441,7 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
         H5MOTE_TRY(old.finish(change_sharing(file, address_, name, nullptr, false, [&](ConstBytes /*none*/) noexcept {
             return remove_stored(file, address_, name, stored.is_shared());
         })));
+        file.note_loss(address_, ObjectWalk::Over::attributes);
         if (committed != kUndefinedAddress && !stored.is_shared() && file.order() == Status::ok) {
             (void)release_committed_type(file, committed);
         }

@@ -7,6 +7,7 @@
 #include "ordered_batch.hpp"
 #include "prepare.hpp"
 #include "text.hpp"
+#include "watched_walk.hpp"
 
 namespace h5mote {
 
@@ -339,26 +340,53 @@ Result<Attribute> Object::open_attribute(std::string_view name) const noexcept {
     return Attribute(state);
 }
 
-struct AttributeIterator::Walk {
-    Walk(FileState& file, Direction direction) noexcept : cursor(file), batch(file.context, direction) {}
+struct AttributeIterator::Walk final : WatchedWalk {
+    Walk(FileState& file, Direction direction) noexcept
+        : WatchedWalk(file, Over::attributes), cursor(file), batch(file.context, direction), towards(direction) {}
 
     AttributeCursor cursor;
     OrderedBatch batch;
     IndexOrder order = IndexOrder::native;
+    Direction towards;
     bool direct = false;
 
-    H5MOTE_STEP Status start(Address object, IndexOrder wanted, Direction direction) noexcept;
+    H5MOTE_STEP Status start(Address header, IndexOrder wanted) noexcept;
+    H5MOTE_STEP Status resume() noexcept;
     H5MOTE_STEP Status pass() noexcept;
     Status next(StoredAttributeMessage& attribute) noexcept;
 };
 
-Status AttributeIterator::Walk::start(Address object, IndexOrder wanted, Direction direction) noexcept {
-    H5MOTE_TRY(cursor.open(object));
+Status AttributeIterator::Walk::start(Address header, IndexOrder wanted) noexcept {
+    watch(header);
+    H5MOTE_TRY(cursor.open(header));
     order = wanted;
     if (order == IndexOrder::creation && !cursor.tracks_order()) {
         return Status::invalid_argument;
     }
-    return cursor.start_directly(order, direction, direct);
+    return cursor.start_directly(order, towards, direct);
+}
+
+// As LinkIterator::Walk::resume().
+Status AttributeIterator::Walk::resume() noexcept {
+    H5MOTE_TRY(cursor.open(object));
+    if (!direct) {
+        batch.forget(order != IndexOrder::native);
+        changed = false;
+        return Status::ok;
+    }
+    bool ordered = false;
+    H5MOTE_TRY(cursor.start_directly(order, towards, ordered));
+    direct = ordered;
+    const std::uint64_t all = passed;
+    Status status = Status::ok;
+    StoredAttributeMessage attribute;
+    for (passed = direct && cursor.skip(all) ? all : 0; status == Status::ok && passed < all;) {
+        status = next(attribute);
+    }
+    changed = status != Status::ok && status != Status::not_found;
+    direct = direct || changed;
+    passed = all;
+    return changed ? status : Status::ok;
 }
 
 Status AttributeIterator::Walk::pass() noexcept {
@@ -389,6 +417,7 @@ Status AttributeIterator::Walk::pass() noexcept {
 }
 
 Status AttributeIterator::Walk::next(StoredAttributeMessage& attribute) noexcept {
+    ++passed;
     if (direct) {
         return cursor.next(attribute);
     }
@@ -423,8 +452,14 @@ Status AttributeIterator::next(Attribute& attribute) noexcept {
         if (walk_ == nullptr) {
             return Status::out_of_memory;
         }
-        status_ = walk_->start(object_.address_, order_, direction_);
+        status_ = walk_->start(object_.address_, order_);
         H5MOTE_TRY(status_);
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (walk_->gone) {
+            return Status::not_found;
+        }
+        H5MOTE_TRY(walk_->changed ? walk_->resume() : Status::ok);
     }
     StoredAttributeMessage found;
     Status status = walk_->next(found);

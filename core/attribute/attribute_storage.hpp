@@ -62,6 +62,11 @@ public:
     Status start_directly(IndexOrder order, Direction direction, bool& direct) noexcept;
     /// Goes to the start of the native order, or of one that start_directly() has found.
     Status start(IndexOrder order, Direction direction) noexcept;
+    /// After start(): passes so many attributes at once. false: this storage cannot, and none was passed.
+    bool skip(std::uint64_t attributes) noexcept {
+        position_ = is_dense() ? attributes : position_;
+        return is_dense();
+    }
     /// not_found at the end.
     Status next(StoredAttributeMessage& attribute) noexcept;
     /// The attribute at a position in native order.

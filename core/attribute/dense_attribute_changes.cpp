@@ -477,6 +477,7 @@ Status wants_dense_attributes(FileState& file, Address object, bool fits, bool& 
 
 Status write_dense_attribute(FileState& file, Address object, const NewAttribute& attribute, bool exists,
                              bool& compact) noexcept {
+    file.note_change(object);
     AttributeChanges changes(file, object);
     H5MOTE_TRY(changes.open());
     return changes.write(attribute, exists, compact);
@@ -484,12 +485,14 @@ Status write_dense_attribute(FileState& file, Address object, const NewAttribute
 
 Status rename_dense_attribute(FileState& file, Address object, ConstBytes from,
                               const NewAttribute& attribute) noexcept {
+    file.note_change(object);
     AttributeChanges changes(file, object);
     H5MOTE_TRY(changes.open());
     return changes.rename(from, attribute);
 }
 
 Status remove_dense_attribute(FileState& file, Address object, ConstBytes name, bool& compact) noexcept {
+    file.note_change(object);
     AttributeChanges changes(file, object);
     H5MOTE_TRY(changes.open());
     compact = !changes.is_dense();

@@ -11,6 +11,7 @@
 #include "heap_space.hpp"
 #include "metadata_cache.hpp"
 #include "metadata_window.hpp"
+#include "object_walk.hpp"
 #include "superblock.hpp"
 
 #include <h5mote/file_access.hpp>
@@ -97,11 +98,11 @@ struct ForeignState {
     const BlockDecoder* block_decoder = nullptr;  ///< borrowed; without it filtered fractal heaps are unsupported
     Address shared_table = kUndefinedAddress;     ///< of shared messages; from the superblock extension
     std::uint8_t shared_indexes = 0;              ///< number of its indexes
-    HeapKeeper* heap_keeper = nullptr;            ///< owns itself; nullptr as long as nothing was written to the heap
     bool truncated = false;                       ///< the storage is shorter than the superblock says
     bool shifted = false;                         ///< the driver's ranges count from the base address for now
     bool number_waits = false;                    ///< see FileState::number_first()
     std::uint32_t calls = 0;                      ///< so many calls have begun to change the file
+    HeapKeeper* heap_keeper = nullptr;            ///< owns itself; nullptr as long as nothing was written to the heap
     std::uint32_t last_removal = 0;               ///< what `calls` was at the last call that removed a link ...
     Address removed_from = kUndefinedAddress;     ///< ... from this group; see FileState::begin_removal()
     HeapPosition heap_position;                   ///< of the last value that was read by its heap id
@@ -112,6 +113,7 @@ struct ForeignState {
     std::uint32_t lowered_at = 0xffffffff;
     ReleasedHeapSpace* released = nullptr;   ///< owned; nullptr: no heap has given up anything yet
     FreeHeapSpace* last_sections = nullptr;  ///< owned; of the heap that was changed last, if there is memory to spare
+    ObjectWalks walks;
     FileAccess file_access;
     FileState* mounted_in = nullptr;  ///< holds a reference to this file
     Mount* mounts = nullptr;
@@ -278,6 +280,20 @@ public:
     /// of them is written.
     Status write_waiting_number() noexcept {
         return foreign() != nullptr && foreign()->number_waits ? order() : Status::ok;
+    }
+
+    /// Call before links or attributes of an object, or its header, change: walks over the object then look up their
+    /// place anew. Builds that do not read all formats have none that do.
+    void note_change(Address object) noexcept {
+        if (foreign() != nullptr) {
+            foreign()->walks.change(object);
+        }
+    }
+    /// Call when a link or an attribute was removed.
+    void note_loss(Address object, ObjectWalk::Over what) noexcept {
+        if (foreign() != nullptr) {
+            foreign()->walks.lose(object, what);
+        }
     }
 
     /// The state that only builds which read all formats have; nullptr in other builds.

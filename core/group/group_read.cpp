@@ -5,6 +5,7 @@
 #include "ordered_batch.hpp"
 #include "place.hpp"
 #include "text.hpp"
+#include "watched_walk.hpp"
 
 #include <h5mote/file.hpp>
 
@@ -89,27 +90,55 @@ std::string_view Link::file_name() const noexcept {
     return text_before({text_ + name_length_ + 1, data_length_ - 1}, '\0');
 }
 
-struct LinkIterator::Walk {
-    Walk(FileState& file, Direction direction) noexcept : cursor(file), batch(file.context, direction) {}
+struct LinkIterator::Walk final : WatchedWalk {
+    Walk(FileState& file, Direction direction) noexcept
+        : WatchedWalk(file, Over::links), cursor(file), batch(file.context, direction), towards(direction) {}
 
     LinkCursor cursor;
     OrderedBatch batch;
     IndexOrder order = IndexOrder::native;
+    Direction towards;
     bool direct = false;  // the storage itself has the links in the wanted order: `batch` is not needed
 
-    H5MOTE_STEP Status start(Address group, IndexOrder wanted, Direction direction) noexcept;
+    H5MOTE_STEP Status start(Address group, IndexOrder wanted) noexcept;
+    H5MOTE_STEP Status resume() noexcept;
     H5MOTE_STEP Status pass() noexcept;
     Status next(StoredLink& link) noexcept;
 };
 
-Status LinkIterator::Walk::start(Address group, IndexOrder wanted, Direction direction) noexcept {
+Status LinkIterator::Walk::start(Address group, IndexOrder wanted) noexcept {
+    watch(group);
     H5MOTE_TRY(cursor.open(group));
     order = wanted;
     if (order == IndexOrder::creation && (cursor.storage().info.flags & kOrderTracked) == 0) {
         return cursor.file().context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
-    direct = cursor.can(order, direction);
-    return direct ? cursor.start(order, direction) : Status::ok;
+    direct = cursor.can(order, towards);
+    return direct ? cursor.start(order, towards) : Status::ok;
+}
+
+// Finds the place anew in a group that has changed: in a batch behind the last key, in the storage by the number of
+// links that were passed. If the storage has the order no more, that many are passed in the batch.
+Status LinkIterator::Walk::resume() noexcept {
+    H5MOTE_TRY(cursor.open(object));
+    if (!direct) {
+        batch.forget(order != IndexOrder::native);
+        changed = false;
+        return Status::ok;
+    }
+    const bool ordered = cursor.can(order, towards);
+    H5MOTE_TRY(ordered ? cursor.start(order, towards) : Status::ok);
+    direct = ordered;
+    const std::uint64_t all = passed;
+    Status status = Status::ok;
+    StoredLink link;
+    for (passed = direct && cursor.skip(all) ? all : 0; status == Status::ok && passed < all;) {
+        status = next(link);
+    }
+    changed = status != Status::ok && status != Status::not_found;
+    direct = direct || changed;
+    passed = all;
+    return changed ? status : Status::ok;
 }
 
 Status LinkIterator::Walk::pass() noexcept {
@@ -133,6 +162,7 @@ Status LinkIterator::Walk::pass() noexcept {
 }
 
 Status LinkIterator::Walk::next(StoredLink& link) noexcept {
+    ++passed;
     if (direct) {
         return cursor.next(link);
     }
@@ -166,8 +196,14 @@ H5MOTE_STEP Status LinkIterator::next(Link& link) noexcept {
         if (walk_ == nullptr) {
             return Status::out_of_memory;
         }
-        status_ = walk_->start(group_.address_, order_, direction_);
+        status_ = walk_->start(group_.address_, order_);
         H5MOTE_TRY(status_);
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (walk_->gone) {
+            return Status::not_found;
+        }
+        H5MOTE_TRY(walk_->changed ? walk_->resume() : Status::ok);
     }
     StoredLink stored;
     const Status status = walk_->next(stored);

@@ -57,6 +57,11 @@ public:
     bool can(IndexOrder order, Direction direction) const noexcept;
     /// Goes to the start of an order for which can() is true.
     Status start(IndexOrder order, Direction direction) noexcept;
+    /// After start(): passes so many links at once. false: this storage cannot, and none was passed.
+    bool skip(std::uint64_t links) noexcept {
+        position_ = is_dense() ? links : position_;
+        return is_dense();
+    }
     /// The next link. not_found at the end. `link` is valid until the next call.
     Status next(StoredLink& link) noexcept;
     /// The link at a position, counted in native order from the start: compact and dense storage.

@@ -119,6 +119,7 @@ Status raise_link_order(FileState& file, Address group, std::uint64_t next) noex
 Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     LinkStorage kind = LinkStorage::compact;
     H5MOTE_TRY(changeable_storage(file, group, kind));
+    file.note_change(group);
     if (H5MOTE_ALL_FORMATS != 0 && kind == LinkStorage::symbol_table) {
         return file.context.formats().symbol_table_changes->insert_link(file, group, link);
     }
@@ -213,7 +214,9 @@ H5MOTE_STEP Status restart_order(FileState& file, Address group) noexcept {
 }  // namespace
 
 Status remove_link(FileState& file, Address group, std::string_view name) noexcept {
+    file.note_change(group);
     H5MOTE_TRY(remove_stored(file, group, name));
+    file.note_loss(group, ObjectWalk::Over::links);
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         // The link is gone, whatever fails here, and a number that is too high does no harm.
         (void)restart_order(file, group);

@@ -1,7 +1,7 @@
 // H5G_visit - everything below a group, each object once.
 
 #include "checked.hpp"
-#include "file_state.hpp"
+#include "watched_walk.hpp"
 
 #include <h5mote/group.hpp>
 
@@ -135,7 +135,6 @@ public:
           visitor_(visitor),
           seen_(file.context),
           path_(file.context),
-          links_left_(file.space.end() / kMinLinkSize),
           order_(order),
           direction_(direction) {}
     Visit(const Visit&) = delete;
@@ -200,16 +199,20 @@ private:
             leave();
             return visitor_.unreadable(group, status);
         }
-        if (links_left_ == 0) {
+        if (links_ > file_.space.end() / kMinLinkSize) {
             return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, level.address);
         }
-        --links_left_;
+        ++links_;
         H5MOTE_TRY(path_.set(level.path_length, level.link.name()));
+        // What the visitor does may delete the object.
+        WatchedWalk watched(file_, ObjectWalk::Over::nothing);
+        const Address object = level.link.address();
+        watched.watch(object);
         H5MOTE_TRY(visitor_.link(path_.view(), level.link));
-        return level.link.type() == LinkType::hard ? follow(from, level.link.address()) : Status::ok;
+        return level.link.type() == LinkType::hard && !watched.gone ? follow(from, object, watched) : Status::ok;
     }
 
-    H5MOTE_STEP Status follow(Group& from, Address address) noexcept {
+    H5MOTE_STEP Status follow(Group& from, Address address, const ObjectWalk& watched) noexcept {
         Result<Object> object = from.open_object_at(address);
         bool group = false;
         bool again = false;
@@ -228,7 +231,7 @@ private:
             return Status::ok;
         }
         H5MOTE_TRY(visitor_.object(path_.view(), *object));
-        return group && visitor_.enters(path_.view()) ? enter(*object) : Status::ok;
+        return group && !watched.gone && visitor_.enters(path_.view()) && !watched.gone ? enter(*object) : Status::ok;
     }
 
     // `group`: whether the object is a group. `again`: whether other hard links may lead to it as well.
@@ -251,7 +254,7 @@ private:
     AddressSet seen_;
     PathText path_;
     Level* top_ = nullptr;
-    Address links_left_;
+    Address links_ = 0;  // that were met
     IndexOrder order_;
     Direction direction_;
 };

@@ -206,6 +206,7 @@ Status delay_leading(FileState& file, Address header, Address block, Phase phase
 // change the continuation message that leads to it, else the block before it in the chain. The rounds are limited: a
 // cache with room for too few blocks would for ever write a moved block before the next one has moved.
 Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from, Phase phase) noexcept {
+    file.note_change(header);
     // A first block that cannot be switched is changed in place, if the program allows that (FileAccess::torn_headers).
     const auto changes_safely = [&](CacheEntry& each, std::size_t at) noexcept {
         return file.one_write(each, at) ||

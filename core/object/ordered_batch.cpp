@@ -144,6 +144,15 @@ bool OrderedBatch::grow_last(std::uint32_t length) noexcept {
     return true;
 }
 
+void OrderedBatch::forget(bool by_key) noexcept {
+    count_ = next_ = 0;
+    key_bytes_ = waste_ = 0;
+    complete_ = finished_ = false;
+    if (by_key) {
+        last_position_ = direction_ == Direction::increasing ? ~std::uint64_t{0} : 0;
+    }
+}
+
 void OrderedBatch::begin_pass() noexcept {
     count_ = next_ = 0;
     key_bytes_ = waste_ = 0;

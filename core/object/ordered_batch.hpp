@@ -20,6 +20,9 @@ public:
     bool take(std::uint64_t& position) noexcept;
     bool finished() const noexcept { return finished_; }
 
+    /// The sequence has changed: the next elements are looked for again, behind the last one that was taken.
+    /// `by_key`: elements have keys of their own, so that their positions do not count.
+    void forget(bool by_key) noexcept;
     void begin_pass() noexcept;
     /// Offers an element during a pass. out_of_memory: not even one key fits, or the last one that take() had to keep;
     /// over_budget: the key has 16 MiB or more.

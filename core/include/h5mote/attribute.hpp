@@ -62,7 +62,7 @@ private:
     AttributeState* state_ = nullptr;
 };
 
-/// Walks over the attributes of an object, which must not change meanwhile.
+/// Walks over the attributes of an object, which may change or be deleted meanwhile as LinkIterator says.
 class AttributeIterator {
 public:
     AttributeIterator(const Object& object, IndexOrder order = IndexOrder::native,

@@ -267,8 +267,9 @@ public:
 
     /// Walks over everything below this group along hard links, each object once, also where the links form circles.
     /// Groups that do not track creation order are walked by name when `order` asks for creation order. What is mounted
-    /// below is not visited, but the group that it hides (H5Ovisit goes into mounted files). Memory: a few
-    /// bytes for each level, and for each object with more than one hard link.
+    /// below is not visited, but the group that it hides (H5Ovisit goes into mounted files). The visitor may change the
+    /// file, with what LinkIterator says of that. Memory: a few bytes for each level, and for each object with more
+    /// than one hard link.
     Status visit(Visitor& visitor, IndexOrder order = IndexOrder::name,
                  Direction direction = Direction::increasing) noexcept;
 
@@ -299,7 +300,10 @@ private:
     }
 };
 
-/// Walks over the links of a group, which must not change meanwhile.
+/// Walks over the links of a group. In builds with H5MOTE_ALL_FORMATS the group may change between two calls of next(),
+/// and be deleted, which ends the walk; in others it must not. In the order of names or of creation each link that is
+/// there all the time is then passed once, if no link behind the current one was removed and none before it was added;
+/// otherwise, and in native order, some may be passed twice or not at all. Those that were added may be passed or not.
 class LinkIterator {
 public:
     LinkIterator(const Group& group, IndexOrder order = IndexOrder::native,
