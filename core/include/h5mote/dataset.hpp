@@ -280,7 +280,8 @@ public:
     ///
     /// What lies beyond the new extent is cleared once the new sizes are durable: chunks give their space back, and
     /// parts of chunks become fill values. (Where the fill value has variable length they become empty: if it is
-    /// libhdf5 that makes the dataset larger again, it finds no values there until it writes some.) Therefore a call
+    /// libhdf5 that makes the dataset larger again, it finds no values there until it writes some.) What values there
+    /// have in the global heap is lost until File::reclaim() finds it, as with unlink(). Therefore a call
     /// that makes the dataset smaller writes and syncs on a storage whose sync is no commit. A power cut leaves the old
     /// sizes or the new ones. What could not be cleared, because memory or space was short for instance, is cleared by
     /// flush() or before the dataset grows again.
