@@ -85,20 +85,20 @@ Status FreeSpace::make_room(Rooms& rooms) noexcept {
 // of its own. There the manager of raw data takes free space, if that has room.
 Status FreeSpace::place_lists(const Address (&sizes)[kWritten], bool reuse, Rooms& rooms) noexcept {
     const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
-    Address tail = 0;
-    for (unsigned i = 0; i < kWritten; ++i) {
-        tail += sizes[i] == 0 || i == static_cast<unsigned>(SpaceKind::raw_data) ? 0 : header + sizes[i];
-    }
+    const Address metadata = sizes[static_cast<unsigned>(SpaceKind::metadata)];
+    const Address pages = sizes[static_cast<unsigned>(SpaceKind::pages)];
     Address at = 0;
     for (const SpaceKind kind : kPlaced) {
         const Address size = sizes[static_cast<unsigned>(kind)];
         if (size == 0) {
             continue;
         }
-        const bool anywhere = kind == SpaceKind::raw_data;
-        if (anywhere || tail != 0) {
-            H5MOTE_TRY(find_room(anywhere, anywhere ? header + size : tail, reuse, at));
-            tail = anywhere ? tail : 0;
+        Address room = header + size;
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            room += kind == SpaceKind::metadata && pages != 0 ? header + pages : 0;
+        }
+        if (H5MOTE_ALL_FORMATS == 0 || kind != SpaceKind::pages || metadata == 0) {
+            H5MOTE_TRY(find_room(kind == SpaceKind::raw_data, room, reuse, at));
         }
         rooms.of[static_cast<unsigned>(kind)] = {at, at + header, size};
         at += header + size;

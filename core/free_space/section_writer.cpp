@@ -23,11 +23,15 @@ SpaceKind kind_of(const FreeExtent& extent, Address page) noexcept {
                                                 : SpaceKind::metadata;
 }
 
-// Where the message has the mark kIncomplete, libhdf5 drops the last section of a page with metadata that is no larger,
-// or makes the one before it longer by its bytes: the record must not have it.
+// Where the message has the mark kIncomplete, libhdf5 takes it for the size of what is never used at the end of a page
+// with metadata: it drops a section there that is no larger, and makes one that ends so near longer by those bytes. The
+// record must have neither.
 bool is_dropped(const FreeExtent& extent, Address page) noexcept {
-    return extent.size <= FileSpaceInfoMessage::kIncomplete && extent.kind != SpaceKind::raw_data && page != 0 &&
-           (extent.address + extent.size) % page == 0;
+    if (H5MOTE_ALL_FORMATS == 0 || page == 0 || extent.kind == SpaceKind::raw_data) {
+        return false;
+    }
+    const Address over = (extent.address + extent.size) % page;
+    return (over == 0 ? extent.size : page - over) <= FileSpaceInfoMessage::kIncomplete;
 }
 
 }  // namespace
