@@ -24,14 +24,15 @@ SpaceKind kind_of(const FreeExtent& extent, Address page) noexcept {
 }
 
 // Where the message has the mark kIncomplete, libhdf5 takes it for the size of what is never used at the end of a page
-// with metadata: it drops a section there that is no larger, and makes one that ends so near longer by those bytes. The
-// record must have neither.
+// with metadata: it drops a section there that is no larger. When it reads the record it also makes any section that
+// ends so near to the end of a page longer by those bytes, which may be in use. The record must have neither.
 bool is_dropped(const FreeExtent& extent, Address page) noexcept {
-    if (H5MOTE_ALL_FORMATS == 0 || page == 0 || extent.kind == SpaceKind::raw_data) {
+    if (H5MOTE_ALL_FORMATS == 0 || page == 0) {
         return false;
     }
     const Address over = (extent.address + extent.size) % page;
-    return (over == 0 ? extent.size : page - over) <= FileSpaceInfoMessage::kIncomplete;
+    return over == 0 ? extent.kind != SpaceKind::raw_data && extent.size <= FileSpaceInfoMessage::kIncomplete
+                     : page - over <= FileSpaceInfoMessage::kIncomplete;
 }
 
 }  // namespace
