@@ -4,10 +4,9 @@
 #include "checked.hpp"
 #include "checksum.hpp"
 #include "dataspace_editor.hpp"
-#include "ordered_batch.hpp"
+#include "ordered_walk.hpp"
 #include "prepare.hpp"
 #include "text.hpp"
-#include "watched_walk.hpp"
 
 namespace h5mote {
 
@@ -340,20 +339,11 @@ Result<Attribute> Object::open_attribute(std::string_view name) const noexcept {
     return Attribute(state);
 }
 
-struct AttributeIterator::Walk final : WatchedWalk {
-    Walk(FileState& file, Direction direction) noexcept
-        : WatchedWalk(file, Over::attributes), cursor(file), batch(file.context, direction), towards(direction) {}
-
-    AttributeCursor cursor;
-    OrderedBatch batch;
-    IndexOrder order = IndexOrder::native;
-    Direction towards;
-    bool direct = false;
+struct AttributeIterator::Walk final : OrderedWalk<AttributeIterator::Walk, AttributeCursor, StoredAttributeMessage> {
+    Walk(FileState& file, Direction direction) noexcept : OrderedWalk(file, Over::attributes, direction) {}
 
     H5MOTE_STEP Status start(Address header, IndexOrder wanted) noexcept;
-    H5MOTE_STEP Status resume() noexcept;
     H5MOTE_STEP Status pass() noexcept;
-    Status next(StoredAttributeMessage& attribute) noexcept;
 };
 
 Status AttributeIterator::Walk::start(Address header, IndexOrder wanted) noexcept {
@@ -364,29 +354,6 @@ Status AttributeIterator::Walk::start(Address header, IndexOrder wanted) noexcep
         return Status::invalid_argument;
     }
     return cursor.start_directly(order, towards, direct);
-}
-
-// As LinkIterator::Walk::resume().
-Status AttributeIterator::Walk::resume() noexcept {
-    H5MOTE_TRY(cursor.open(object));
-    if (!direct) {
-        batch.forget(order != IndexOrder::native);
-        changed = false;
-        return Status::ok;
-    }
-    bool ordered = false;
-    H5MOTE_TRY(cursor.start_directly(order, towards, ordered));
-    direct = ordered;
-    const std::uint64_t all = passed;
-    Status status = Status::ok;
-    StoredAttributeMessage attribute;
-    for (passed = direct && cursor.skip(all) ? all : 0; status == Status::ok && passed < all;) {
-        status = next(attribute);
-    }
-    changed = status != Status::ok && status != Status::not_found;
-    direct = direct || changed;
-    passed = all;
-    return changed ? status : Status::ok;
 }
 
 Status AttributeIterator::Walk::pass() noexcept {
@@ -416,21 +383,6 @@ Status AttributeIterator::Walk::pass() noexcept {
     return status == Status::not_found ? Status::ok : status;
 }
 
-Status AttributeIterator::Walk::next(StoredAttributeMessage& attribute) noexcept {
-    ++passed;
-    if (direct) {
-        return cursor.next(attribute);
-    }
-    std::uint64_t position = 0;
-    while (!batch.take(position)) {
-        if (batch.finished()) {
-            return Status::not_found;
-        }
-        H5MOTE_TRY(pass());
-    }
-    return cursor.at(position, attribute);
-}
-
 AttributeIterator::AttributeIterator(const Object& object, IndexOrder order, Direction direction) noexcept
     : object_(object.duplicate()), order_(order), direction_(direction) {}
 
@@ -455,15 +407,8 @@ Status AttributeIterator::next(Attribute& attribute) noexcept {
         status_ = walk_->start(object_.address_, order_);
         H5MOTE_TRY(status_);
     }
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (walk_->gone) {
-            return Status::not_found;
-        }
-        H5MOTE_TRY(walk_->changed ? walk_->resume() : Status::ok);
-    }
     StoredAttributeMessage found;
-    Status status = walk_->next(found);
-    walk_->cursor.park();
+    Status status = walk_->step(found);
     if (status == Status::ok) {
         status = make_attribute(file, object_.address_, found, attribute.state_);
     }

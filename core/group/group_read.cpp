@@ -2,10 +2,9 @@
 
 #include "links.hpp"
 #include "object_messages.hpp"
-#include "ordered_batch.hpp"
+#include "ordered_walk.hpp"
 #include "place.hpp"
 #include "text.hpp"
-#include "watched_walk.hpp"
 
 #include <h5mote/file.hpp>
 
@@ -90,20 +89,11 @@ std::string_view Link::file_name() const noexcept {
     return text_before({text_ + name_length_ + 1, data_length_ - 1}, '\0');
 }
 
-struct LinkIterator::Walk final : WatchedWalk {
-    Walk(FileState& file, Direction direction) noexcept
-        : WatchedWalk(file, Over::links), cursor(file), batch(file.context, direction), towards(direction) {}
-
-    LinkCursor cursor;
-    OrderedBatch batch;
-    IndexOrder order = IndexOrder::native;
-    Direction towards;
-    bool direct = false;  // the storage itself has the links in the wanted order: `batch` is not needed
+struct LinkIterator::Walk final : OrderedWalk<LinkIterator::Walk, LinkCursor, StoredLink> {
+    Walk(FileState& file, Direction direction) noexcept : OrderedWalk(file, Over::links, direction) {}
 
     H5MOTE_STEP Status start(Address group, IndexOrder wanted) noexcept;
-    H5MOTE_STEP Status resume() noexcept;
     H5MOTE_STEP Status pass() noexcept;
-    Status next(StoredLink& link) noexcept;
 };
 
 Status LinkIterator::Walk::start(Address group, IndexOrder wanted) noexcept {
@@ -113,32 +103,7 @@ Status LinkIterator::Walk::start(Address group, IndexOrder wanted) noexcept {
     if (order == IndexOrder::creation && (cursor.storage().info.flags & kOrderTracked) == 0) {
         return cursor.file().context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
-    direct = cursor.can(order, towards);
-    return direct ? cursor.start(order, towards) : Status::ok;
-}
-
-// Finds the place anew in a group that has changed: in a batch behind the last key, in the storage by the number of
-// links that were passed. If the storage has the order no more, that many are passed in the batch.
-Status LinkIterator::Walk::resume() noexcept {
-    H5MOTE_TRY(cursor.open(object));
-    if (!direct) {
-        batch.forget(order != IndexOrder::native);
-        changed = false;
-        return Status::ok;
-    }
-    const bool ordered = cursor.can(order, towards);
-    H5MOTE_TRY(ordered ? cursor.start(order, towards) : Status::ok);
-    direct = ordered;
-    const std::uint64_t all = passed;
-    Status status = Status::ok;
-    StoredLink link;
-    for (passed = direct && cursor.skip(all) ? all : 0; status == Status::ok && passed < all;) {
-        status = next(link);
-    }
-    changed = status != Status::ok && status != Status::not_found;
-    direct = direct || changed;
-    passed = all;
-    return changed ? status : Status::ok;
+    return cursor.start_directly(order, towards, direct);
 }
 
 Status LinkIterator::Walk::pass() noexcept {
@@ -159,21 +124,6 @@ Status LinkIterator::Walk::pass() noexcept {
     }
     batch.end_pass();
     return status == Status::not_found ? Status::ok : status;
-}
-
-Status LinkIterator::Walk::next(StoredLink& link) noexcept {
-    ++passed;
-    if (direct) {
-        return cursor.next(link);
-    }
-    std::uint64_t position = 0;
-    while (!batch.take(position)) {
-        if (batch.finished()) {
-            return Status::not_found;
-        }
-        H5MOTE_TRY(pass());
-    }
-    return cursor.at(position, link);
 }
 
 LinkIterator::LinkIterator(const Group& group, IndexOrder order, Direction direction) noexcept
@@ -199,16 +149,8 @@ H5MOTE_STEP Status LinkIterator::next(Link& link) noexcept {
         status_ = walk_->start(group_.address_, order_);
         H5MOTE_TRY(status_);
     }
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (walk_->gone) {
-            return Status::not_found;
-        }
-        H5MOTE_TRY(walk_->changed ? walk_->resume() : Status::ok);
-    }
     StoredLink stored;
-    const Status status = walk_->next(stored);
-    walk_->cursor.park();
-    H5MOTE_TRY(status);
+    H5MOTE_TRY(walk_->step(stored));
     return link.assign(file.context, stored.link);
 }
 

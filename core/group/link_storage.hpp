@@ -55,6 +55,11 @@ public:
     FileState& file() const noexcept { return file_; }
     /// Whether the storage itself has the links in that order, so that start() can be called with it.
     bool can(IndexOrder order, Direction direction) const noexcept;
+    /// Goes to the start of that order if can(); otherwise `direct` is false.
+    Status start_directly(IndexOrder order, Direction direction, bool& direct) noexcept {
+        direct = can(order, direction);
+        return direct ? start(order, direction) : Status::ok;
+    }
     /// Goes to the start of an order for which can() is true.
     Status start(IndexOrder order, Direction direction) noexcept;
     /// After start(): passes so many links at once. false: this storage cannot, and none was passed.
